@@ -4,9 +4,15 @@
 
 mod cli;
 
+#[path = "external/adopted.rs"]
+mod adopted;
 #[path = "external/bag.rs"]
 #[rustfmt::skip]
 mod bag;
+#[path = "external/in_cluster.rs"]
+mod in_cluster;
+#[path = "external/refused.rs"]
+mod refused;
 #[path = "external/chart.rs"]
 #[rustfmt::skip]
 mod chart;
@@ -65,17 +71,7 @@ fn types_are_generated_as_recorded_and_formatted() {
         let types = dir.path().join("api/src/water_example_org").join(version);
         let path = types.join(recorded.file_name().unwrap());
         let made = fs::read_to_string(&path).unwrap();
-        // As `cargo fmt` would, with the settings of a generated project: none.
-        let settings = dir.path().join("rustfmt.toml");
-        fs::write(&settings, "").unwrap();
-        let formatted = std::process::Command::new("rustfmt")
-            .args(["--edition=2024", "--check", "--config-path"])
-            .args([&settings, &path])
-            .output()
-            .unwrap();
-        let difference = String::from_utf8_lossy(&formatted.stdout);
-        let complaint = String::from_utf8_lossy(&formatted.stderr);
-        assert!(formatted.status.success(), "{difference}{complaint}");
+        formatted(dir.path(), &path);
         if std::env::var_os("KUBEWRIGHT_BLESS").is_some() {
             fs::write(&recorded, &made).unwrap();
         }
@@ -84,6 +80,21 @@ fn types_are_generated_as_recorded_and_formatted() {
             "{recorded:?} is stale; bless it"
         );
     }
+}
+
+/// Checks that `cargo fmt` changes nothing, with the settings of a generated project: none.
+fn formatted<'a>(dir: &Path, file: &'a Path) -> &'a Path {
+    let settings = dir.join("rustfmt.toml");
+    fs::write(&settings, "").unwrap();
+    let formatted = std::process::Command::new("rustfmt")
+        .args(["--edition=2024", "--check", "--config-path"])
+        .args([&settings, file])
+        .output()
+        .unwrap();
+    let difference = String::from_utf8_lossy(&formatted.stdout);
+    let complaint = String::from_utf8_lossy(&formatted.stderr);
+    assert!(formatted.status.success(), "{difference}{complaint}");
+    file
 }
 
 /// The schema of the stored version.

@@ -120,7 +120,10 @@ fn freeze_golden(golden: &Path, target: &Path) {
     };
     let mut lines = String::new();
     for (path, file) in tree(golden) {
-        let is_input = path == "PROJECT" || path.starts_with("config/crd/external/");
+        let is_input = path == "PROJECT"
+            || ["external", "adopted"]
+                .iter()
+                .any(|folder| path.starts_with(&format!("config/crd/{folder}/")));
         if is_input {
             let copy = target.join(&path);
             fs::create_dir_all(copy.parent().unwrap()).unwrap();

@@ -1,6 +1,7 @@
 //! `kubewright create api`: a kind with its controller.
 
 use super::ask::{Ask, Usage, confirm};
+use super::crd;
 use super::external::{self, Subject};
 use super::session::{Session, access};
 use super::transition::{Seeded, Transition};
@@ -22,6 +23,7 @@ Examples:
   kubewright create api --group test --version v2 --kind FooBar --storage
   kubewright create api --group apps --version v1 --kind Deployment --resource=false
   kubewright create api --from-crd certificates.yaml --controller=false
+  kubewright create api --from-crd foobars.test.example.com --own    (in the cluster)
   kubewright create api --group test --version v1 --kind FooBar --resource=false \\
     --controller-name foobar-audit --pattern minimal
   kubewright create api --group test --version v1 --kind FooBar \\
@@ -48,9 +50,13 @@ pub struct Args {
     /// As in kubebuilder: `--namespaced=false` is `--cluster`
     #[arg(long, value_name = "BOOL", hide = true, num_args = 0..=1, default_missing_value = "true", require_equals = true, conflicts_with_all = ["cluster", "from_crd"])]
     namespaced: Option<bool>,
-    /// Generate types from the CRD of a kind that others own: a file, or `-` for the standard input
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["plural", "cluster", "short_names", "resource"])]
+    /// Generate types from the CRD of a kind that others own: a file, `-` for the standard input, or the name of a CRD in
+    /// the cluster of the kubeconfig
+    #[arg(long, value_name = "FILE|NAME", conflicts_with_all = ["plural", "cluster", "short_names", "resource"])]
     from_crd: Option<String>,
+    /// Take the kind over in all its versions: from now on `make manifests` writes its CRD
+    #[arg(long, requires = "from_crd", conflicts_with = "version")]
+    own: bool,
     /// Create the type; `false` for a kind that the project or Kubernetes has
     #[arg(long, value_name = "BOOL", action = clap::ArgAction::Set, default_value_t = true, num_args = 0..=1, default_missing_value = "true", require_equals = true)]
     resource: bool,
@@ -89,7 +95,10 @@ pub fn run(dir: &Path, mut args: Args) -> Result<()> {
     let session = Session::open(dir, access(args.dry_run))?;
     let new = args.complete(&session.project)?;
     let project = session.project.with_api(&new)?;
-    let rest = session.project.forgetting(&new.group, &new.version, &new.kind);
+    let mut rest = session.project.forgetting(&new.group, &new.version, &new.kind);
+    for version in &new.others {
+        rest = rest.forgetting(&new.group, version, &new.kind);
+    }
     let seeded = match force {
         true => Seeded::Afresh(&rest),
         // The type and the sample of the version that was stored change too.
@@ -103,6 +112,9 @@ pub fn run(dir: &Path, mut args: Args) -> Result<()> {
     let before = session.project.clone();
     let changed = session.finish(&project, outcome, dry_run)?;
     next(&new, changed, dry_run);
+    if new.adopted && changed && !dry_run {
+        crd::notes(&new).iter().for_each(|note| report::note(note));
+    }
     if changed && !dry_run {
         of_several(&before, &project, &new);
     }
@@ -190,8 +202,14 @@ impl Args {
             None => (self.kind.as_ref(), Origin::Project),
         };
         let finalizer = self.pattern.finalizer();
+        let adopted = match &subject {
+            Some(it) => it.adopted || project.kind(&it.group, &it.kind).is_some_and(|kind| kind.adopted),
+            None => false,
+        };
         let pattern = match self.makes_controller(project, subject.as_ref())? {
-            true => self.pattern.complete(&mut ask, kind, origin)?,
+            true => self
+                .pattern
+                .complete(&mut ask, kind, pattern::Whose { origin, adopted })?,
             false => None,
         };
         ask.done("create api")?;
@@ -204,8 +222,12 @@ impl Args {
             kind: subject.kind,
             plural: subject.plural.or(self.plural),
             origin: subject.origin,
+            adopted: subject.adopted,
             definition: subject.definition,
-            short_names: (!self.short_names.is_empty()).then_some(self.short_names),
+            others: subject.others,
+            short_names: subject
+                .short_names
+                .or((!self.short_names.is_empty()).then_some(self.short_names)),
             cluster: subject.cluster.or(self.cluster.then_some(true)),
             storage: self.storage,
             resource: self.resource || subject.origin == Origin::Kubernetes,
@@ -246,7 +268,10 @@ impl Args {
     fn subject(&self, project: &Project, ask: &mut Ask) -> Result<Option<Subject>> {
         let (group, version, kind) = (self.group.clone(), self.version.clone(), self.kind.clone());
         if let Some(file) = &self.from_crd {
-            return external::from_crd(file, group, version, kind).map(Some);
+            return match self.own {
+                true => crd::adopted(project, file, group, kind).map(Some),
+                false => crd::foreign(file, group, version, kind).map(Some),
+            };
         }
         let group = ask.need("--group", "Group, without the domain", group, None)?;
         let version = match self.resource {

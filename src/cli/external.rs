@@ -1,10 +1,6 @@
-//! Kinds of other owners: those of Kubernetes by their names, and those of a CRD file.
+//! Kinds of other owners, and how flags name those of Kubernetes.
 
-use super::ask::Usage;
-use super::given;
-use crate::project::crd::{Definition, Wanted};
-use crate::project::{Group, KindName, Origin, Plural, Project, Refused, Version, kubernetes};
-use anyhow::{Context, Result};
+use crate::project::{Definition, Group, KindName, Origin, Plural, Project, Refused, ShortName, Version, kubernetes};
 
 /// The kind for which `create api` runs.
 pub struct Subject {
@@ -20,7 +16,13 @@ pub struct Subject {
     pub plural: Option<Plural>,
     /// Whether its objects are cluster-scoped, if the CRD or Kubernetes defines it.
     pub cluster: Option<bool>,
-    /// Its CRD, if another operator owns it.
+    /// Its short names, if the CRD of a kind of the project defines them.
+    pub short_names: Option<Vec<ShortName>>,
+    /// Whether the project takes it over with its CRD.
+    pub adopted: bool,
+    /// The other versions of that CRD.
+    pub others: Vec<Version>,
+    /// Its CRD, if it is or was another operator's.
     pub definition: Option<Definition>,
 }
 
@@ -34,6 +36,9 @@ impl Subject {
             origin: Origin::Project,
             plural: None,
             cluster: None,
+            short_names: None,
+            adopted: false,
+            others: Vec::new(),
             definition: None,
         }
     }
@@ -82,41 +87,5 @@ pub fn kubernetes(project: &Project, asked: Subject) -> Subject {
             cluster: Some(known.cluster),
             ..asked
         },
-    }
-}
-
-/// The kind of a CRD.
-pub fn from_crd(file: &str, group: Option<Group>, version: Option<Version>, kind: Option<KindName>) -> Result<Subject> {
-    let wanted = Wanted { group, kind, version };
-    let name = if file == "-" { "the standard input" } else { file };
-    let found = Definition::find(&read(file)?, &wanted).with_context(|| format!("cannot use `{name}`"))?;
-    let subject = || -> Result<Subject> {
-        Ok(Subject {
-            group: found.group()?,
-            version: found.version(wanted.version.as_ref())?,
-            kind: found.kind()?,
-            origin: Origin::Crd,
-            plural: Some(found.plural()?),
-            cluster: Some(found.cluster()),
-            definition: Some(found.clone()),
-        })
-    };
-    subject().with_context(|| format!("cannot use `{name}`"))
-}
-
-fn read(file: &str) -> Result<String> {
-    if file.starts_with("http://") || file.starts_with("https://") {
-        return Err(Usage::error(format!(
-            "`--from-crd` takes a file, not an address\n\n\
-             hint: download it yourself: `curl -fsSL {file} | kubewright create api --from-crd -`"
-        )));
-    }
-    match file {
-        "-" => given::standard_input().context("cannot read the standard input"),
-        path => given::file(path.as_ref()).with_context(|| {
-            format!(
-                "cannot read `{path}`\n\nhint: `--from-crd` takes the CRD's YAML file, or `-` for the standard input"
-            )
-        }),
     }
 }

@@ -2,8 +2,10 @@
 
 mod apiserver;
 mod ask;
+mod cluster;
 mod completion;
 mod crates;
+mod crd;
 mod create_api;
 mod create_webhook;
 mod delete_api;

@@ -42,6 +42,26 @@ impl ValueEnum for Name {
     }
 }
 
+/// The kind that a controller is for.
+#[derive(Clone, Copy)]
+pub struct Whose {
+    /// Its owner.
+    pub origin: Origin,
+    /// Whether the project took it over.
+    pub adopted: bool,
+}
+
+impl Whose {
+    /// The pattern of its controllers where none is named.
+    fn usual(self) -> Name {
+        match self.origin {
+            Origin::Project if self.adopted => Name::Minimal,
+            Origin::Project => Name::Child,
+            Origin::Kubernetes | Origin::Crd => Name::Beside,
+        }
+    }
+}
+
 impl Flags {
     /// Whether the controller starts with a finalizer.
     pub fn finalizer(&self) -> bool {
@@ -53,15 +73,11 @@ impl Flags {
         self.pattern.is_some() || self.image.is_some() || self.internal_kind.is_some() || self.finalizer
     }
 
-    /// The pattern of a controller for a kind of that origin, completed by questions. The kind may be missing, along
-    /// with other flags.
-    pub fn complete(&self, ask: &mut Ask, kind: Option<&KindName>, origin: Origin) -> Result<Option<Pattern>> {
-        let name = self.pattern.unwrap_or(match origin {
-            Origin::Project => Name::Child,
-            Origin::Kubernetes | Origin::Crd => Name::Beside,
-        });
+    /// The pattern of a controller, completed by questions. The kind may be missing, along with other flags.
+    pub fn complete(&self, ask: &mut Ask, kind: Option<&KindName>, whose: Whose) -> Result<Option<Pattern>> {
+        let name = self.pattern.unwrap_or(whose.usual());
         if let Some(kind) = kind {
-            pattern::fits(name, kind, origin)?;
+            pattern::fits(name, kind, whose.origin)?;
         }
         self.check(Some(name))?;
         let mut image = || ask.need("--image", "Image that it runs", self.image.clone(), None);

@@ -3,7 +3,7 @@
 use super::{report, templates};
 use crate::plan::{FileKind, Plan, RelPath, plan};
 use crate::project::crd::{Definition, Wanted};
-use crate::project::{Declared, Group, Kind, KindName, KindVersion, Origin, Project, conversion, file};
+use crate::project::{Declared, Group, Kind, KindName, KindVersion, Project, conversion, file};
 use crate::render::{File, Rendered, Templates, render};
 use crate::write::{Access, ByHand, Change, Outcome, Root, diff, swaps};
 use anyhow::{Context, Result, anyhow, bail};
@@ -121,26 +121,27 @@ impl Session {
     }
 }
 
-/// The CRD of a kind of another owner, from its file.
+/// The CRD of a kind of another owner, or of one that was taken over, from its file.
 fn definition(root: &Root, project: &Project, kind: &Kind) -> Result<Option<Definition>> {
-    if kind.origin != Origin::Crd {
+    if !kind.has_definition() {
         return Ok(None);
     }
     let path = project.crd_path(kind);
     let Some(text) = root.read(&path.parse()?)? else {
         bail!(
-            "`{path}` does not exist, and the types of `{}` are generated from it\n\nhint: restore it with `git checkout -- {path}`",
+            "`{path}` does not exist, and the types of `{}` were generated from it\n\nhint: restore it with `git checkout -- {path}`",
             kind.name
         );
     };
     let wanted = Wanted {
-        group: Some(kind.group.clone()),
+        group: project.group_of(kind).parse().ok(),
         kind: Some(kind.name.clone()),
         version: None,
     };
     let found = Definition::find(&String::from_utf8_lossy(&text), &wanted);
     let found = found.and_then(|found| {
-        let mut versions = kind.versions.iter();
+        // One that was taken over may have got other versions since.
+        let mut versions = kind.versions.iter().filter(|_| !kind.adopted);
         versions.try_for_each(|version| found.version(Some(&version.name)).map(drop))?;
         Ok(found)
     });

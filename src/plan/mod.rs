@@ -214,12 +214,16 @@ fn units(project: &Project) -> Vec<(Unit, Subject)> {
             let subject = Subject::Controller(at, nth);
             units.push((Unit::new("controller"), subject));
             units.push((
-                Unit::new(&format!("controller-{}", controller.pattern.as_str())),
+                Unit::new(&match kind.adopted {
+                    true => "controller-adopted".to_owned(),
+                    false => format!("controller-{}", controller.pattern.as_str()),
+                }),
                 subject,
             ));
         }
         if kind.webhooks.is_some() {
-            let unit = scope(kind.origin.is_project(), "webhooks", "webhooks-foreign");
+            let generic = kind.adopted || !kind.origin.is_project();
+            let unit = scope(generic, "webhooks-foreign", "webhooks");
             units.push((Unit::new(unit), Subject::Webhooks(at)));
         }
         for (form, _) in kind.policies() {
@@ -246,8 +250,11 @@ fn typed(project: &Project, at: usize) -> Vec<(Unit, Subject)> {
     if earlier().next().is_none() {
         units.push((Unit::new("group"), Subject::Group(at)));
     }
-    if kind.origin == Origin::Crd {
-        units.push((Unit::new("crd"), Subject::Api(at, 0)));
+    if kind.has_definition() {
+        units.push((
+            Unit::new(if kind.adopted { "crd-adopted" } else { "crd" }),
+            Subject::Api(at, 0),
+        ));
     }
     for (nth, version) in kind.versions.iter().enumerate() {
         if !earlier().any(|other| other.version(&version.name).is_some()) {
@@ -256,6 +263,10 @@ fn typed(project: &Project, at: usize) -> Vec<(Unit, Subject)> {
         let api = Subject::Api(at, nth);
         if kind.origin == Origin::Crd {
             units.push((Unit::new("api-crd"), api));
+            continue;
+        }
+        if kind.adopted {
+            units.push((Unit::new("api-adopted"), api));
             continue;
         }
         let scope = if kind.cluster { "api-cluster" } else { "api-namespaced" };

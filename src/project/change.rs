@@ -1,6 +1,7 @@
 //! Changes of a project: a kind or a version is added or deleted. Changes that Kubernetes or Rust would refuse later
 //! are refused here, with the reason.
 
+use super::adopted::adopted_stays;
 use super::check::unknown;
 use super::controllers::NewController;
 use super::policies::PolicyForm;
@@ -27,8 +28,12 @@ pub struct NewApi {
     pub cluster: Option<bool>,
     /// Its owner.
     pub origin: Origin,
-    /// The CRD of a kind of another owner.
+    /// Whether the project takes the kind over with its CRD.
+    pub adopted: bool,
+    /// The CRD of a kind of another owner, or of one that is taken over.
     pub definition: Option<Definition>,
+    /// The other versions of a CRD that is taken over.
+    pub others: Vec<Version>,
     /// Whether objects are stored in this version from now on. The first version of a kind is stored anyway.
     pub storage: bool,
     /// Whether to create the type; otherwise the kind has to exist in that version.
@@ -56,6 +61,8 @@ impl NewApi {
                 pattern: Pattern::Child,
                 finalizer: false,
             }),
+            adopted: false,
+            definition: None,
             storage: false,
             replace: false,
             ..self.clone()
@@ -71,6 +78,7 @@ impl NewApi {
             short_names: self.short_names.clone().unwrap_or_default(),
             cluster: self.cluster.unwrap_or_default(),
             origin: self.origin,
+            adopted: self.adopted,
             definition: self.definition.clone(),
             versions: vec![KindVersion::new(self.version.clone(), true)],
             controllers: Vec::new(),
@@ -130,6 +138,15 @@ impl Project {
                 project.sort();
             }
             _ => bail!(unknown(&new.group, &new.version, &new.kind)),
+        }
+        for version in &new.others {
+            let other = NewApi {
+                version: version.clone(),
+                controller: None,
+                others: Vec::new(),
+                ..new.clone()
+            };
+            project = project.joined(&other)?;
         }
         if let Some(controller) = &new.controller {
             pattern::fits(controller.pattern.name(), &new.kind, new.origin)?;
@@ -272,6 +289,7 @@ fn extend(kind: &mut Kind, new: &NewApi, project: &Project) -> Result<()> {
             kind.origin.owner()
         );
     }
+    adopted_stays(kind, new)?;
     if new.replace && kind.has_only(&new.version) {
         *kind = Kind {
             controllers: std::mem::take(&mut kind.controllers),
@@ -291,16 +309,7 @@ fn extend(kind: &mut Kind, new: &NewApi, project: &Project) -> Result<()> {
     {
         version.types = None;
     }
-    if let (Some(there), Some(given)) = (&kind.definition, &new.definition)
-        && there.text != given.text
-    {
-        bail!(
-            "the CRD of `{}` is there already, with another text\n\n\
-             hint: put the new text into `{}` and run `kubewright sync`, which makes the types anew",
-            kind.name,
-            project.crd_path(kind)
-        );
-    }
+    definition_stays(kind, new, project)?;
     if kind.version(&new.version).is_none() {
         let storage = !new.origin.is_project() || !kind.versions.iter().any(|version| version.storage);
         kind.versions.push(KindVersion::new(new.version.clone(), storage));
@@ -310,6 +319,28 @@ fn extend(kind: &mut Kind, new: &NewApi, project: &Project) -> Result<()> {
         kind.store(&new.version);
     }
     Ok(())
+}
+
+/// Refuses another CRD than the one that the types were made from.
+fn definition_stays(kind: &mut Kind, new: &NewApi, project: &Project) -> Result<()> {
+    let (Some(there), Some(given)) = (&kind.definition, &new.definition) else {
+        return Ok(());
+    };
+    if there.text == given.text || (new.adopted && new.replace) {
+        kind.definition = Some(given.clone());
+        return Ok(());
+    }
+    let (path, name) = (project.crd_path(kind), &kind.name);
+    match new.adopted {
+        true => bail!(
+            "`{name}` was taken over from another CRD, which is in `{path}`\n\n\
+             hint: its types are yours: change them, and run `make manifests`; or start afresh with `--force`, which shows what is lost"
+        ),
+        false => bail!(
+            "the CRD of `{name}` is there already, with another text\n\n\
+             hint: put the new text into `{path}` and run `kubewright sync`, which makes the types anew"
+        ),
+    }
 }
 
 /// Refuses a plural, short names or a scope that differ from those of the kind.

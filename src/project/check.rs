@@ -63,6 +63,7 @@ impl Project {
                 );
             }
             pattern::fits(controller.pattern.name(), &kind.name, kind.origin)?;
+            self.fits_adopted(kind, controller)?;
         }
         Ok(())
     }

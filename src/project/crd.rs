@@ -100,13 +100,18 @@ impl Definition {
                 names.join(", ")
             );
         };
-        described(chosen)?;
-        let name = text(chosen, "/name");
+        self.described(chosen)
+    }
+
+    /// The name of a version from whose schema types can be generated.
+    pub(super) fn described(&self, version: &Value) -> Result<Version> {
+        described(version)?;
+        let name = text(version, "/name");
         name.parse()
             .map_err(|refused| anyhow!("the CRD's version `{}` {refused}", printable(name)))
     }
 
-    fn versions(&self) -> impl Iterator<Item = &Value> {
+    pub(super) fn versions(&self) -> impl Iterator<Item = &Value> {
         self.crd["spec"]["versions"].as_array().into_iter().flatten()
     }
 

@@ -62,6 +62,7 @@ impl FlatApi {
             short_names: self.short_names,
             cluster: self.cluster,
             origin: self.from,
+            adopted: false,
             definition: None,
             controllers: controllers?,
             webhooks: None,

@@ -26,7 +26,10 @@ pub struct Kind {
     /// Its owner.
     #[serde(default, rename = "from", skip_serializing_if = "Origin::is_project")]
     pub origin: Origin,
-    /// The CRD of a kind of another owner, which is stored as a file of its own.
+    /// Whether the project took the kind over: its first types were made from a CRD.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub adopted: bool,
+    /// The CRD of a kind of another owner, or of one that was taken over, which is stored as a file of its own.
     #[serde(skip)]
     pub definition: Option<Definition>,
     /// Its versions, sorted by name; at least one.
@@ -126,6 +129,11 @@ impl Kind {
     pub fn apis(&self) -> impl Iterator<Item = Api<'_>> {
         let api = |version| Api { kind: self, version };
         self.versions.iter().map(api)
+    }
+
+    /// Whether its types were made from a CRD, which is stored as a file of its own.
+    pub fn has_definition(&self) -> bool {
+        self.adopted || self.origin == Origin::Crd
     }
 
     /// Whether that version is its only one.

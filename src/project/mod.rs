@@ -1,5 +1,6 @@
 //! A project: its inputs, as PROJECT records them, and the changes that commands make to them. Pure, except for the format in `file`.
 
+mod adopted;
 pub mod change;
 mod check;
 mod clash;
@@ -167,9 +168,10 @@ impl Project {
         }
     }
 
-    /// The path of the CRD of a kind of another owner.
+    /// The path of the CRD of a kind of another owner, or of one that was taken over.
     pub fn crd_path(&self, kind: &Kind) -> String {
-        format!("config/crd/external/{}_{}.yaml", self.group_of(kind), kind.plural)
+        let folder = if kind.adopted { "adopted" } else { "external" };
+        format!("config/crd/{folder}/{}_{}.yaml", self.group_of(kind), kind.plural)
     }
 
     /// The path of the type of a kind of the project, in that version.

@@ -93,6 +93,12 @@ impl Project {
                  hint: write this one by hand, in the form of {GUIDE}"
             ),
         };
+        if kind.adopted {
+            bail!(
+                "`{name}` was taken over from a CRD, and the policy that is generated needs a field `target`, which its spec may not have\n\n\
+                 hint: write this one by hand, in the form of {GUIDE}"
+            );
+        }
         if kind.version(version).is_none() {
             bail!(
                 "`{name}` has no version `{version}`, only {}\n\nhint: leave out `--version`",

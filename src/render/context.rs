@@ -1,8 +1,8 @@
 //! The variables of templates: typed views of the project, created once for all files, and of the subject of each file.
 
-use super::{conversions, policies, samples, types, webhooks};
+use super::{conversions, definitions, policies, samples, webhooks};
 use crate::plan::Subject;
-use crate::project::{Api, Controller, Definition, Kind, License, Origin, Project, kubernetes, rust};
+use crate::project::{Api, Controller, Kind, License, Origin, Project, kubernetes, rust};
 use anyhow::Result;
 use serde::Serialize;
 use std::cmp::Ordering;
@@ -139,10 +139,7 @@ pub fn about(context: &mut Context, project: &Project, subject: Subject) -> Resu
             if let Some(controller) = api.kind.served_by(&api.version.name) {
                 context.insert("served_by", &controller_view(project, api.kind, controller));
             }
-            if let Some(definition) = &api.kind.definition {
-                context.insert("definition", definition.text.trim_end());
-                context.insert("types", types(project, api, definition)?.trim_end());
-            }
+            definitions::about(context, project, api)?;
         }
         Subject::Controller(at, nth) => {
             let kind = &project.kinds[at];
@@ -152,6 +149,7 @@ pub fn about(context: &mut Context, project: &Project, subject: Subject) -> Resu
                 if let Some(sample) = samples::of(api) {
                     context.insert("sample", &sample);
                 }
+                context.insert("reports", &definitions::reports(api));
             }
             context.insert("controller", &controller_view(project, kind, controller));
         }
@@ -195,16 +193,6 @@ pub fn of_type(context: &mut Context, project: &Project, api: Api<'_>) {
 fn api_of<'a>(kind: &'a Kind, controller: &Controller) -> Option<Api<'a>> {
     let version = kind.version(&controller.version)?;
     Some(Api { kind, version })
-}
-
-/// The module of a kind of another owner.
-fn types(project: &Project, api: Api, definition: &Definition) -> Result<String> {
-    types::module(&types::Subject {
-        crd: &definition.crd,
-        version: api.version.name.as_str(),
-        type_name: &rust::type_name(api.kind.name.as_str()),
-        path: &project.crd_path(api.kind),
-    })
 }
 
 fn project_view(project: &Project) -> ProjectView<'_> {
@@ -309,10 +297,7 @@ fn api_view<'a>(project: &Project, api: Api<'a>) -> ApiView<'a> {
         crd: format!("{group_full}_{}", owner.plural),
         cluster: owner.cluster,
         storage: api.version.storage,
-        converted: owner
-            .conversion
-            .as_ref()
-            .is_some_and(|it| it.spokes.contains(&api.version.name)),
+        converted: definitions::is_converted(api),
         scales: project.scales(owner),
         group_full,
         group_folder,

@@ -5,6 +5,7 @@ mod archive;
 pub mod cargo_lock;
 mod context;
 mod conversions;
+mod definitions;
 mod embedded;
 pub mod header;
 mod layout;
@@ -17,6 +18,7 @@ pub mod vendor;
 mod webhooks;
 
 pub use sources::Sources;
+pub use types::{check as check_types, first_optional_null};
 
 use crate::plan::{Catalogue, Entry, FileKind, Plan, RelPath, Source, Subject};
 use crate::project::{Api, Declared, Project};

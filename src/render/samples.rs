@@ -1,4 +1,4 @@
-//! Sample objects of foreign kinds, for their tests. The API server of a new cluster accepts them.
+//! Sample objects of kinds whose fields come from elsewhere, for their tests. The API server of a new cluster accepts them.
 
 use super::types;
 use crate::project::{Api, Origin, kubernetes};
@@ -6,18 +6,27 @@ use serde_json::{Value, json};
 
 /// The fields of the object without its metadata; `None` if a valid object cannot be derived.
 pub fn of(api: Api) -> Option<String> {
-    let (kind, version) = (api.kind, &api.version.name);
-    let sample = match (kind.origin, &kind.definition) {
-        (Origin::Kubernetes, _) => {
-            let known = kubernetes::find(&kind.group, version, &kind.name)?;
-            of_kubernetes(known.module, known.kind)?
-        }
-        (Origin::Crd, Some(definition)) => types::sample(&definition.crd, version.as_str())?,
-        _ => return None,
-    };
+    let sample = fields(api)?;
     let fields = sample.as_object()?.iter();
     let text = fields.map(|(key, value)| format!("        {key:?}: {value},\n"));
     Some(text.collect())
+}
+
+/// The same as YAML.
+pub fn yaml(api: Api) -> Option<String> {
+    serde_yaml::to_string(&fields(api)?).ok()
+}
+
+fn fields(api: Api) -> Option<Value> {
+    let (kind, version) = (api.kind, &api.version.name);
+    match (kind.origin, &kind.definition) {
+        (Origin::Kubernetes, _) => {
+            let known = kubernetes::find(&kind.group, version, &kind.name)?;
+            of_kubernetes(known.module, known.kind)
+        }
+        (_, Some(definition)) => types::sample(&definition.crd, version.as_str()),
+        _ => None,
+    }
 }
 
 /// Only for groups that the in-process API server serves.

@@ -5,7 +5,7 @@
 use crate::cli::set_executable;
 use kubewright::plan::plan;
 use kubewright::project::crd::{Definition, Wanted};
-use kubewright::project::{Kind, Origin, Project, Release, file};
+use kubewright::project::{Kind, Project, Release, file};
 use kubewright::render::{Rendered, Sources, Templates, render};
 use std::borrow::Cow;
 use std::fs;
@@ -38,14 +38,15 @@ pub fn project(release: &Release, case: &str) -> Project {
     project
 }
 
-/// The CRD of a kind of another owner.
+/// The CRD of a kind of another owner, or of one that was taken over.
 pub fn definition(path: &Path, kind: &Kind) -> Option<Definition> {
     let wanted = Wanted {
-        group: Some(kind.group.clone()),
+        group: None,
         kind: Some(kind.name.clone()),
         version: None,
     };
-    (kind.origin == Origin::Crd).then(|| Definition::find(&fs::read_to_string(path).unwrap(), &wanted).unwrap())
+    kind.has_definition()
+        .then(|| Definition::find(&fs::read_to_string(path).unwrap(), &wanted).unwrap())
 }
 
 /// Its files, vendored crates included, by the templates of `release`.

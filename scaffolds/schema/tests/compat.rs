@@ -44,6 +44,10 @@ fn changes_without_effect_on_old_objects_and_clients_are_not_breaking() {
         ),
         (json!({"type": "string"}), json!({"x-kubernetes-int-or-string": true})),
         (
+            json!({"x-kubernetes-int-or-string": true}),
+            json!({"x-kubernetes-int-or-string": true, "anyOf": [{"type": "integer"}, {"type": "string"}]}),
+        ),
+        (
             json!({"type": "string"}),
             json!({"type": "string", "nullable": true, "description": "Text."}),
         ),

@@ -1,9 +1,9 @@
 //! `kubewright doctor`: checks the toolchain, the project, the cluster, and what is left to migrate there.
 
-mod cluster;
 mod registry;
 mod storage;
 
+use super::cluster::Cluster;
 use super::plan::{Row, rows};
 use super::session::{Session, project_path};
 use super::{Output, report};
@@ -63,7 +63,7 @@ impl Finding {
 /// Checks everything and prints what was found.
 pub fn run(dir: &Path, args: Args) -> Result<()> {
     let (of_project, project) = project(dir);
-    let (of_cluster, cluster) = cluster::Cluster::find();
+    let (of_cluster, cluster) = cluster();
     let mut findings = vec![rust(), of_project, kubectl(), of_cluster];
     findings.extend(project.iter().flat_map(|it| storage::findings(it, cluster.as_ref())));
     match args.output {
@@ -109,6 +109,17 @@ fn output(program: &str, args: &[&str]) -> Option<String> {
         .lines()
         .next()
         .map(str::to_owned)
+}
+
+/// Whether a cluster answers, and which.
+fn cluster() -> (Finding, Option<Cluster>) {
+    match Cluster::find() {
+        Ok((cluster, version)) => (Finding::new("cluster", Verdict::Ok, version), Some(cluster)),
+        Err(reason) => {
+            let hint = "see `kubectl config current-context` and `KUBECONFIG`";
+            (Finding::new("cluster", Verdict::Warning, reason).hint(hint), None)
+        }
+    }
 }
 
 fn rust() -> Finding {

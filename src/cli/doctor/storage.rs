@@ -1,8 +1,8 @@
 //! In which versions objects are stored: what PROJECT remembers, and what the CRDs of a cluster say. Which objects are stored
 //! in which version is known to etcd alone, so none are counted here.
 
-use super::cluster::Cluster;
 use super::{Finding, Verdict};
+use crate::cli::cluster::Cluster;
 use crate::project::{Kind, Project};
 use serde_json::Value;
 

@@ -1,4 +1,5 @@
-//! Descriptions as doc comments: wrapped, and with Markdown syntax escaped.
+//! Descriptions as doc comments: wrapped, and for kinds of others with Markdown syntax escaped. Those of the project's own kinds
+//! become descriptions again, so they stay as they are.
 
 use crate::project::printable::printable;
 
@@ -6,19 +7,39 @@ use crate::project::printable::printable;
 const WIDTH: usize = 100;
 
 /// The doc comment for this description, each line with a line feed; empty for an empty description.
-pub fn doc(text: &str, indent: &str) -> String {
+pub fn doc(text: &str, indent: &str, own: bool) -> String {
     let mut lines = Vec::new();
-    for paragraph in paragraphs(text) {
+    let paragraphs = match own {
+        true => paragraphs_of_lines(text),
+        false => paragraphs(text).into_iter().map(|it| vec![it]).collect(),
+    };
+    for paragraph in paragraphs {
         if !lines.is_empty() {
             lines.push(String::new());
         }
-        lines.extend(wrapped(&paragraph, WIDTH - indent.len() - 4));
+        for line in paragraph {
+            lines.extend(wrapped(&line, WIDTH - indent.len() - 4, own));
+        }
     }
     let line = |line: String| match line.is_empty() {
         true => format!("{indent}///\n"),
         false => format!("{indent}/// {line}\n"),
     };
     lines.into_iter().map(line).collect()
+}
+
+/// The same with the lines of the description, since they become one again.
+fn paragraphs_of_lines(text: &str) -> Vec<Vec<String>> {
+    let mut found = vec![Vec::new()];
+    for line in text.lines() {
+        let words: Vec<_> = line.split_whitespace().collect();
+        match (words.is_empty(), found.last_mut()) {
+            (false, Some(last)) => last.push(words.join(" ")),
+            _ => found.push(Vec::new()),
+        }
+    }
+    found.retain(|paragraph| !paragraph.is_empty());
+    found
 }
 
 /// Paragraphs, which empty lines separate, with white space folded: rustdoc would treat indented text as code, and code
@@ -39,7 +60,7 @@ fn paragraphs(text: &str) -> Vec<String> {
     found
 }
 
-fn wrapped(paragraph: &str, width: usize) -> Vec<String> {
+fn wrapped(paragraph: &str, width: usize, own: bool) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in paragraph.replace("```", "`").split(' ') {
         let last = lines.last_mut().expect("it starts with one");
@@ -51,7 +72,11 @@ fn wrapped(paragraph: &str, width: usize) -> Vec<String> {
             lines.push(word.to_owned());
         }
     }
-    lines.into_iter().map(|line| escaped(printable(&line))).collect()
+    let line = |line: String| match own {
+        true => printable(&line),
+        false => escaped(printable(&line)),
+    };
+    lines.into_iter().map(line).collect()
 }
 
 /// Starts a line with a backslash if it would begin a list, a heading, a quotation, a rule or a table.
@@ -73,14 +98,15 @@ mod tests {
     fn markdown_in_descriptions_is_escaped() {
         let text = "One\ttwo.\n\n    let code = 1;\n- a list\n\n1. numbered\n\n```\nfenced";
         let wanted = "/// One two.\n///\n/// let code = 1; - a list\n///\n/// 1\\. numbered\n///\n/// ` fenced\n";
-        assert_eq!(doc(text, ""), wanted);
-        assert_eq!(doc("", "    "), "");
-        assert_eq!(doc("- a", "    "), "    /// \\- a\n");
+        assert_eq!(doc(text, "", false), wanted);
+        assert_eq!(doc("", "    ", false), "");
+        assert_eq!(doc("- a", "    ", false), "    /// \\- a\n");
+        assert_eq!(doc("- a", "", true), "/// - a\n", "it becomes a description again");
     }
 
     #[test]
     fn lines_are_wrapped() {
-        let long = doc(&"word ".repeat(100), "    ");
+        let long = doc(&"word ".repeat(100), "    ", false);
         assert!(
             long.lines().count() > 4 && long.lines().all(|line| line.len() <= 100),
             "{long}"

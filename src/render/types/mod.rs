@@ -1,13 +1,22 @@
-//! Rust types for a CRD of another owner. Pure: from the schema of one version to the text of one module, formatted as
-//! by rustfmt. The types decode every object that is valid under the schema, and encode it to the same JSON. The derive
-//! requires a spec, so objects without one cannot be decoded, even if the schema allows them.
+//! Rust types for a CRD. Pure: from the schema of one version to the text of one module, formatted as by rustfmt. The types decode every
+//! object that is valid under the schema, and encode it to the same JSON. The derive requires a spec, so objects without one
+//! cannot be decoded, even if the schema allows them.
+//!
+//! The types of a kind that the project takes over have the schema too: `make manifests` writes the CRD from them.
 
+mod attributes;
 mod comment;
+mod conditions;
+mod limits;
 mod model;
 mod names;
+mod own;
 mod read;
 mod sample;
 mod write;
+
+pub use limits::first_optional_null;
+pub use own::{Reports, reports};
 
 use anyhow::{Result, bail};
 use model::{Field, Item, Struct, Type};
@@ -24,6 +33,17 @@ pub struct Subject<'a> {
     pub type_name: &'a str,
     /// The path of the CRD, for readers of the module.
     pub path: &'a str,
+    /// Whose kind it is.
+    pub owner: Owner,
+}
+
+/// Whose kind the types are for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Owner {
+    /// Another operator's: API servers have the schema from its owner.
+    Other,
+    /// The project's own; `converted` if the operator converts objects of this version.
+    Project { converted: bool },
 }
 
 /// The root's properties that every kind has.
@@ -32,17 +52,22 @@ const STANDARD: [&str; 3] = ["apiVersion", "kind", "metadata"];
 /// The text of the module.
 pub fn module(subject: &Subject) -> Result<String> {
     let spec = &subject.crd["spec"];
-    let mut versions = spec["versions"].as_array().into_iter().flatten();
-    let Some(schema) = versions
-        .find(|version| version["name"] == subject.version)
-        .map(|version| &version["schema"]["openAPIV3Schema"])
-    else {
+    let Some(schema) = schema(subject.crd, subject.version) else {
         bail!("the CRD in `{}` has no version `{}`", subject.path, subject.version);
     };
     let kind = spec["names"]["kind"].as_str().unwrap_or_default();
-    let mut reader = Reader::new(subject.type_name);
-    let root = root(&mut reader, kind, schema);
+    let own = subject.owner != Owner::Other;
+    let mut reader = Reader::new(subject.type_name, own);
+    let root = root(&mut reader, kind, schema, own);
     Ok(write::module(subject, &root, &reader.finish()))
+}
+
+/// Refuses a CRD that the types of a kind of the project could not express, with the path in its schema.
+pub fn check(crd: &Value) -> Result<()> {
+    limits::check_names(crd)?;
+    let versions = crd["spec"]["versions"].as_array().into_iter().flatten();
+    let mut served = versions.filter(|version| version["served"] == true);
+    served.try_for_each(limits::check)
 }
 
 /// How the kind itself is derived.
@@ -55,26 +80,27 @@ struct Root {
     status: Option<String>,
 }
 
-fn root(reader: &mut Reader, kind: &str, schema: &Value) -> Root {
+fn root(reader: &mut Reader, kind: &str, schema: &Value, own: bool) -> Root {
     let properties = || schema["properties"].as_object().into_iter().flatten();
-    let own: Vec<_> = properties()
+    let fields: Vec<_> = properties()
         .filter(|(key, _)| !STANDARD.contains(&key.as_str()) && *key != "status")
         .collect();
     let spec = &schema["properties"]["spec"];
-    let plain = matches!(own.as_slice(), [(key, _)] if *key == "spec");
-    let flat = !plain || !read::is_object(spec);
+    let plain = matches!(fields.as_slice(), [(key, _)] if *key == "spec");
+    let untyped = own && spec["type"] != "object";
+    let flat = !plain || untyped || !read::is_object(spec);
     let name = format!("{kind}{}", if flat { "Fields" } else { "Spec" });
     let spec = if flat {
-        let own = own
+        let fields = fields
             .into_iter()
             .map(|(key, value)| (key.clone(), value.clone()))
             .collect();
-        let mut fields = schema.clone();
-        fields["properties"] = Value::Object(own);
+        let mut whole = schema.clone();
+        whole["properties"] = Value::Object(fields);
         // They would match `apiVersion` and `kind` too.
-        fields["additionalProperties"].take();
-        fields["x-kubernetes-preserve-unknown-fields"].take();
-        reader.root(&name, &fields, kind)
+        whole["additionalProperties"].take();
+        whole["x-kubernetes-preserve-unknown-fields"].take();
+        reader.root(&name, &whole, kind)
     } else {
         reader.root(&name, spec, &name)
     };
@@ -85,11 +111,16 @@ fn root(reader: &mut Reader, kind: &str, schema: &Value) -> Root {
     Root { spec, flat, status }
 }
 
+/// The schema of a version.
+pub fn schema<'a>(crd: &'a Value, version: &str) -> Option<&'a Value> {
+    let mut versions = crd["spec"]["versions"].as_array()?.iter();
+    Some(&versions.find(|it| it["name"] == version)?["schema"]["openAPIV3Schema"])
+}
+
 /// The smallest object of a version, without its metadata: only required fields. `None` if the schema requires values
 /// that cannot be derived, such as a string with a pattern.
 pub fn sample(crd: &Value, version: &str) -> Option<Value> {
-    let mut versions = crd["spec"]["versions"].as_array()?.iter();
-    let schema = &versions.find(|it| it["name"] == version)?["schema"]["openAPIV3Schema"];
+    let schema = schema(crd, version)?;
     let mut fields = sample::smallest(schema)?;
     if !schema["properties"]["spec"].is_null() && fields["spec"].is_null() {
         fields["spec"] = sample::smallest(&schema["properties"]["spec"])?;

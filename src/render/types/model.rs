@@ -83,6 +83,8 @@ pub struct Field {
     pub optional: bool,
     /// Its description in the CRD.
     pub doc: String,
+    /// What its type does not say of the schema; for kinds of the project only.
+    pub attributes: Vec<String>,
 }
 
 /// A struct.
@@ -91,6 +93,8 @@ pub struct Struct {
     pub name: String,
     pub doc: String,
     pub fields: Vec<Field>,
+    /// As those of a field.
+    pub attributes: Vec<String>,
 }
 
 /// An item of the module.
@@ -103,6 +107,8 @@ pub enum Item {
         doc: String,
         variants: Vec<(String, String)>,
         default: usize,
+        /// As those of a field.
+        attributes: Vec<String>,
     },
     /// An alias of another type.
     Alias {

@@ -5,7 +5,7 @@ use heck::{ToSnakeCase, ToUpperCamelCase};
 use std::collections::BTreeSet;
 
 /// Imports of the module, and names that its derives use without a path.
-const TAKEN: [&str; 15] = [
+const TAKEN: [&str; 16] = [
     "BTreeMap",
     "Clone",
     "Condition",
@@ -14,6 +14,7 @@ const TAKEN: [&str; 15] = [
     "Default",
     "Deserialize",
     "IntOrString",
+    "JsonSchema",
     "Option",
     "PartialEq",
     "Serialize",

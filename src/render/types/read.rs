@@ -1,34 +1,27 @@
 //! From a schema to types. Structural schemas have no references, so the recursion ends.
 
 use super::names::{self, Names};
-use super::{Field, Item, Struct, Type};
+use super::{Field, Item, Struct, Type, attributes, conditions};
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
-
-/// The fields of a Condition, and whether each is required.
-const CONDITION: [(&str, bool); 6] = [
-    ("lastTransitionTime", true),
-    ("message", true),
-    ("observedGeneration", false),
-    ("reason", true),
-    ("status", true),
-    ("type", true),
-];
 
 /// Collects the types of one module.
 pub struct Reader {
     names: Names,
     items: Vec<Item>,
+    /// Whether the types say all of their schema.
+    own: bool,
 }
 
 impl Reader {
-    /// In addition to the kind's own type.
-    pub fn new(type_name: &str) -> Self {
+    /// In addition to the kind's own type. With `own` the types say all of their schema.
+    pub fn new(type_name: &str, own: bool) -> Self {
         let mut names = Names::of_types();
         names.give(type_name.to_owned(), "");
         Self {
             names,
             items: Vec::new(),
+            own,
         }
     }
 
@@ -44,6 +37,10 @@ impl Reader {
 
     /// The type of the status: the derive needs a named type.
     pub fn status(&mut self, name: &str, schema: &Value) -> String {
+        // An alias has no attributes.
+        if self.own {
+            return self.object(name, schema, name);
+        }
         match self.node(name, schema) {
             Type::Named(name) => name,
             of => {
@@ -78,10 +75,14 @@ impl Reader {
             "integer" => Type::I64,
             "number" => Type::F64,
             "string" => self.text(name, schema),
-            "array" if is_condition(&schema["items"]) => Type::List(Box::new(Type::Condition)),
+            "array" if self.is_condition(&schema["items"]) => Type::List(Box::new(Type::Condition)),
             "array" => Type::List(Box::new(self.node(name, &schema["items"]))),
             "object" if schema["x-kubernetes-embedded-resource"] == true => Type::Any,
             "object" if has_properties(schema) => Type::Named(self.object(name, schema, name)),
+            "object" if self.own && !schema["additionalProperties"].is_object() => match keeps(schema) {
+                true => Type::Any,
+                false => Type::Named(self.object(name, schema, name)),
+            },
             "object" => Type::Map(Box::new(self.others(name, schema).unwrap_or(Type::Any))),
             _ => Type::Any,
         }
@@ -97,10 +98,15 @@ impl Reader {
         let mut names = Names::default();
         let default = values.iter().position(|value| schema["default"] == *value);
         let mut seen = BTreeSet::new();
-        let variants = values.into_iter().filter(|value| seen.insert(value.to_owned()));
-        let variants = variants.map(|value| (names.give(names::variant(value), ""), value.to_owned()));
+        let variants = values.iter().filter(|value| seen.insert(value.to_owned()));
+        let variants = variants.map(|value| (names.give(names::variant(value), ""), (*value).to_owned()));
+        let attributes = match self.own {
+            true => attributes::of_enum(&values, schema),
+            false => Vec::new(),
+        };
         self.items.push(Item::Enum {
             variants: variants.collect(),
+            attributes,
             doc: description(schema),
             default: default.unwrap_or_default(),
             name: name.clone(),
@@ -115,21 +121,23 @@ impl Reader {
         let mut fields = Vec::new();
         let mut names = Names::default();
         for (key, value) in schema["properties"].as_object().unwrap_or(&Map::new()) {
-            fields.push(Field {
-                name: names.give(names::field(key), "_"),
-                key: Some(key.clone()),
-                kind: self.node(&format!("{stem}{}", names::part(key)), value),
-                optional: !requires(schema, key),
-                doc: description(value),
-            });
+            let kind = self.node(&format!("{stem}{}", names::part(key)), value);
+            let name = names.give(names::field(key), "_");
+            fields.push(self.field(name, key, kind, schema));
         }
-        if let Some(of) = self.others(&format!("{stem}Value"), schema) {
+        let others = self.others(&format!("{stem}Value"), schema);
+        let attributes = match self.own {
+            true => attributes::of_struct(schema, others.as_ref()),
+            false => Vec::new(),
+        };
+        if let Some(of) = others {
             fields.push(Field {
                 name: names.give("others".to_owned(), "_"),
                 key: None,
                 kind: Type::Map(Box::new(of)),
                 optional: false,
                 doc: "Everything else.".to_owned(),
+                attributes: Vec::new(),
             });
         }
         let doc = description(schema);
@@ -137,9 +145,38 @@ impl Reader {
             name: name.clone(),
             doc,
             fields,
+            attributes,
         };
         self.items.insert(at, Item::Struct(found));
         name
+    }
+
+    /// The field of a property of `schema`.
+    fn field(&self, name: String, key: &str, kind: Type, schema: &Value) -> Field {
+        let (value, required) = (&schema["properties"][key], requires(schema, key));
+        let mut attributes = match self.own {
+            true => attributes::of_field(&kind, value, required),
+            false => Vec::new(),
+        };
+        // Reconcilers set conditions in a plain list.
+        let conditions = self.own && !required && key == "conditions" && conditions::in_list(value);
+        if conditions {
+            let absent = "#[serde(default, skip_serializing_if = \"Vec::is_empty\")]";
+            attributes.insert(0, absent.to_owned());
+        }
+        Field {
+            name,
+            key: Some(key.to_owned()),
+            kind,
+            optional: !required && !conditions,
+            doc: description(value),
+            attributes,
+        }
+    }
+
+    /// Whether Kubernetes' type for conditions has this schema. A kind of the project needs its constraints, too.
+    fn is_condition(&self, schema: &Value) -> bool {
+        conditions::fits(schema) && (!self.own || conditions::is_exact(schema))
     }
 
     /// The type of the values under keys that have no property.
@@ -147,16 +184,20 @@ impl Reader {
         match &schema["additionalProperties"] {
             Value::Object(_) => Some(self.node(name, &schema["additionalProperties"])),
             Value::Bool(true) => Some(Type::Any),
-            _ if schema["x-kubernetes-preserve-unknown-fields"] == true => Some(Type::Any),
+            _ if keeps(schema) => Some(Type::Any),
             _ => None,
         }
     }
 }
 
+/// Whether values under other keys are kept.
+pub fn keeps(schema: &Value) -> bool {
+    schema["x-kubernetes-preserve-unknown-fields"] == true
+}
+
 /// Whether a struct can represent it.
 pub fn is_object(schema: &Value) -> bool {
-    let keeps = schema["x-kubernetes-preserve-unknown-fields"] == true;
-    let typed = schema["type"] == "object" || (schema["type"].is_null() && keeps);
+    let typed = schema["type"] == "object" || (schema["type"].is_null() && keeps(schema));
     typed && schema["x-kubernetes-embedded-resource"] != true && schema["nullable"] != true
 }
 
@@ -174,26 +215,4 @@ fn has_properties(schema: &Value) -> bool {
 
 fn description(schema: &Value) -> String {
     schema["description"].as_str().unwrap_or_default().to_owned()
-}
-
-/// Whether these are exactly the fields of Kubernetes' conditions.
-fn is_condition(schema: &Value) -> bool {
-    let Some(properties) = schema["properties"].as_object() else {
-        return false;
-    };
-    let fits = |(name, required): &(&str, bool)| {
-        let property = &properties.get(*name).unwrap_or(&Value::Null);
-        let wanted = if *name == "observedGeneration" {
-            "integer"
-        } else {
-            "string"
-        };
-        property["type"] == wanted && property["nullable"] != true && requires(schema, name) == *required
-    };
-    let extends = schema["additionalProperties"].is_null() && schema["x-kubernetes-preserve-unknown-fields"] != true;
-    properties.len() == CONDITION.len()
-        && CONDITION.iter().all(fits)
-        && properties["lastTransitionTime"]["format"] == "date-time"
-        && extends
-        && schema["nullable"] != true
 }

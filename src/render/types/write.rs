@@ -2,7 +2,7 @@
 
 use super::comment::doc;
 use super::names::camel_case;
-use super::{Field, Item, Root, Struct, Subject, Type};
+use super::{Field, Item, Owner, Root, Struct, Subject, Type, attributes, own};
 use serde_json::Value;
 
 /// rustfmt's default `max_width`.
@@ -12,54 +12,79 @@ const ATTRIBUTE_WIDTH: usize = 70;
 
 /// The whole module.
 pub fn module(subject: &Subject, root: &Root, items: &[Item]) -> String {
+    let own = subject.owner != Owner::Other;
+    let beyond = own.then(|| own::beyond_derive(subject, root)).flatten();
+    let schema = if own { "JsonSchema, " } else { "" };
     let mut text = head(subject, items);
     for item in items {
         text.push('\n');
         match item {
             Item::Struct(it) if it.name == root.spec => {
-                text.push_str(&documented(&it.doc, "What the kind holds beside its metadata."));
-                text.push_str("#[derive(Clone, CustomResource, Debug, Default, Deserialize, PartialEq, Serialize)]\n");
-                text.push_str(&resource(subject, root));
-                text.push_str(&body(it));
+                let otherwise = "What the kind holds beside its metadata.";
+                let about = if it.doc.trim().is_empty() { otherwise } else { &it.doc };
+                text.push_str(&doc(about, "", own));
+                text.push_str(&format!(
+                    "#[derive(Clone, CustomResource, Debug, Default, Deserialize, {schema}PartialEq, Serialize)]\n"
+                ));
+                text.push_str(&resource(subject, root, beyond.is_some()));
+                text.push_str(&body(it, own));
             }
             Item::Struct(it) => {
-                text.push_str(&doc(&it.doc, ""));
-                text.push_str("#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]\n");
-                text.push_str(&body(it));
+                text.push_str(&doc(&it.doc, "", own));
+                text.push_str(&format!(
+                    "#[derive(Clone, Debug, Default, Deserialize, {schema}PartialEq, Serialize)]\n"
+                ));
+                text.push_str(&body(it, own));
             }
             Item::Enum {
                 name,
                 doc: about,
                 variants,
                 default,
+                attributes,
             } => {
-                text.push_str(&doc(about, ""));
-                text.push_str("#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]\n");
+                text.push_str(&doc(about, "", own));
+                text.push_str(&format!(
+                    "#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, {schema}PartialEq, Serialize)]\n"
+                ));
+                attributes.iter().for_each(|line| text.push_str(&format!("{line}\n")));
                 text.push_str(&enumeration(name, variants, *default));
             }
             Item::Alias { name, doc: about, of } => {
-                text.push_str(&doc(about, ""));
+                text.push_str(&doc(about, "", own));
                 text.push_str(&format!("pub type {name} = {};\n", of.rust()));
             }
         }
     }
+    if let Some(rest) = beyond {
+        text.push_str(&own::schema(subject, root, &rest));
+    }
+    if text.contains(attributes::WITHOUT_FORMAT) {
+        text.push_str(attributes::DROP_FORMAT);
+    }
     text
-}
-
-fn documented(text: &str, otherwise: &str) -> String {
-    doc(if text.trim().is_empty() { otherwise } else { text }, "")
 }
 
 fn head(subject: &Subject, items: &[Item]) -> String {
     let spec = &subject.crd["spec"];
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let (kind, group) = (text(&spec["names"]["kind"]), text(&spec["group"]));
-    let mut head = format!(
-        "//! The kind `{kind}` of `{group}/{}`, which others own: from `{}`.\n\n\
-         // The words and the names are the CRD's.\n\
-         #![allow(clippy::enum_variant_names, rustdoc::all)]\n\n",
-        subject.version, subject.path
-    );
+    let version = subject.version;
+    let mut head = match subject.owner {
+        Owner::Other => format!(
+            "//! The kind `{kind}` of `{group}/{version}`, which others own: from `{}`.\n\n\
+             // The words and the names are the CRD's.\n\
+             #![allow(clippy::enum_variant_names, rustdoc::all)]\n\n",
+            subject.path
+        ),
+        Owner::Project { .. } => format!(
+            "//! The kind `{kind}` of `{group}/{version}`. `make manifests` writes its CRD from these types; `kubectl explain` prints the\n\
+             //! `///` comments.\n\n\
+             // The words and the names are those of the CRD from which the types were made.\n\
+             #![allow(clippy::doc_lazy_continuation, clippy::enum_variant_names)]\n\
+             #![allow(rustdoc::all)]\n\n"
+        ),
+    };
     if items.iter().any(|item| types(item).any(Type::has_map)) {
         head.push_str("use std::collections::BTreeMap;\n\n");
     }
@@ -70,7 +95,11 @@ fn head(subject: &Subject, items: &[Item]) -> String {
     if uses(&Type::IntOrString) {
         head.push_str("use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;\n");
     }
-    head.push_str("use kube::CustomResource;\nuse serde::{Deserialize, Serialize};\n");
+    head.push_str("use kube::CustomResource;\n");
+    if subject.owner != Owner::Other {
+        head.push_str("use schemars::JsonSchema;\n");
+    }
+    head.push_str("use serde::{Deserialize, Serialize};\n");
     if uses(&Type::Any) {
         head.push_str("use serde_json::Value;\n");
     }
@@ -88,7 +117,7 @@ fn types(item: &Item) -> impl Iterator<Item = &Type> {
 }
 
 /// `#[kube(…)]`.
-fn resource(subject: &Subject, root: &Root) -> String {
+fn resource(subject: &Subject, root: &Root, manual: bool) -> String {
     let spec = &subject.crd["spec"];
     let quoted = |value: &Value| format!("{:?}", value.as_str().unwrap_or_default());
     let kind = spec["names"]["kind"].as_str().unwrap_or_default();
@@ -110,15 +139,24 @@ fn resource(subject: &Subject, root: &Root) -> String {
     if let Some(status) = &root.status {
         lines.push(format!("status = {status:?}"));
     }
-    // The API server has the schema already.
-    lines.push("schema = \"disabled\"".to_owned());
+    match subject.owner {
+        Owner::Project { converted } => {
+            lines.extend(own::arguments(subject, converted));
+            lines.extend(manual.then(|| "schema = \"manual\"".to_owned()));
+        }
+        // The API server has the schema already.
+        Owner::Other => lines.push("schema = \"disabled\"".to_owned()),
+    }
     lines.push("derive = \"Default\"".to_owned());
     lines.push("derive = \"PartialEq\"".to_owned());
     format!("#[kube(\n    {}\n)]\n", lines.join(",\n    "))
 }
 
-fn body(it: &Struct) -> String {
+fn body(it: &Struct, own: bool) -> String {
     let mut text = String::new();
+    it.attributes
+        .iter()
+        .for_each(|line| text.push_str(&format!("{line}\n")));
     if it
         .fields
         .iter()
@@ -135,8 +173,11 @@ fn body(it: &Struct) -> String {
         false => text.push_str(&format!("pub struct {}\n{{\n", it.name)),
     }
     for field in &it.fields {
-        text.push_str(&doc(&field.doc, "    "));
-        text.push_str(&attributes(field));
+        text.push_str(&doc(&field.doc, "    ", own));
+        text.push_str(&serde(field));
+        for line in &field.attributes {
+            text.push_str(&format!("    {line}\n"));
+        }
         text.push_str(&declaration(field));
     }
     text + "}\n"
@@ -148,7 +189,8 @@ fn renamed(field: &Field) -> Option<&str> {
     (camel_case(&field.name) != key).then_some(key)
 }
 
-fn attributes(field: &Field) -> String {
+/// `#[serde(…)]`.
+fn serde(field: &Field) -> String {
     let mut words = Vec::new();
     if field.key.is_none() {
         words.push("flatten".to_owned());

@@ -91,7 +91,7 @@ fn bounds(old: &Value, new: &Value) -> Vec<(String, &'static str)> {
         }
     }
     for key in ["pattern", "format", "multipleOf", "allOf", "anyOf", "oneOf", "not"] {
-        if !new[key].is_null() && old[key] != new[key] {
+        if !new[key].is_null() && old[key] != new[key] && !(key == "anyOf" && is_int_or_string(new)) {
             let verb = if old[key].is_null() { "is new" } else { "changed" };
             found.push((format!("`{key}` {verb}"), MAY_REFUSE));
         }
@@ -100,6 +100,12 @@ fn bounds(old: &Value, new: &Value) -> Vec<(String, &'static str)> {
         found.push(("null is no longer allowed".to_owned(), REFUSED));
     }
     found
+}
+
+/// Whether `anyOf` says what `x-kubernetes-int-or-string` says: controller-gen writes both.
+fn is_int_or_string(schema: &Value) -> bool {
+    let both = serde_json::json!([{"type": "integer"}, {"type": "string"}]);
+    schema["x-kubernetes-int-or-string"] == true && schema["anyOf"] == both
 }
 
 /// Enums, required fields and rules.

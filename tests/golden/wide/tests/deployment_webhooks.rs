@@ -24,7 +24,6 @@ async fn the_api_server_asks_the_webhooks() -> Result<()> {
         dry_run: true,
         ..PostParams::default()
     };
-
     // Until the API server notices that the operator is ready, it goes on without it.
     wait_for("an objection to a contact", async || {
         let refused = objects.create(&post, &object(" ")).await;

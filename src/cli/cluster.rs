@@ -1,6 +1,5 @@
 //! The cluster of the kubeconfig, if it answers. Only reads.
 
-use super::{Finding, Verdict};
 use kube::api::{Api, ApiResource, DynamicObject, GroupVersionKind};
 use kube::{Client, Config};
 use serde_json::Value;
@@ -11,36 +10,28 @@ use tokio::runtime::{Builder, Runtime};
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A cluster that answers.
-pub(super) struct Cluster {
+pub struct Cluster {
     runtime: Runtime,
     client: Client,
 }
 
 impl Cluster {
-    /// Whether there is one, and which.
-    pub(super) fn find() -> (Finding, Option<Self>) {
-        let warning = |text: String| Finding::new("cluster", Verdict::Warning, text);
-        let runtime = match Builder::new_current_thread().enable_all().build() {
-            Ok(runtime) => runtime,
-            Err(error) => return (warning(format!("cannot be checked: {error}")), None),
-        };
-        match runtime.block_on(connected()) {
-            Ok((version, client)) => {
-                let finding = Finding::new("cluster", Verdict::Ok, version);
-                (finding, Some(Self { runtime, client }))
-            }
-            Err(reason) => {
-                let hint = "see `kubectl config current-context` and `KUBECONFIG`";
-                (warning(reason).hint(hint), None)
-            }
-        }
+    /// The cluster, with its version and address.
+    ///
+    /// # Errors
+    /// Why there is none, on one line.
+    pub fn find() -> Result<(Self, String), String> {
+        let runtime = Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(|error| format!("cannot be checked: {error}"))?;
+        let (version, client) = runtime.block_on(connected())?;
+        Ok((Self { runtime, client }, version))
     }
 
     /// The CRDs of these names, in their order; `None` for those that are not installed.
     ///
     /// # Errors
     /// Why one cannot be read, on one line.
-    pub(super) fn definitions(&self, names: &[String]) -> Result<Vec<Option<Value>>, String> {
+    pub fn definitions(&self, names: &[String]) -> Result<Vec<Option<Value>>, String> {
         let kind = GroupVersionKind::gvk("apiextensions.k8s.io", "v1", "CustomResourceDefinition");
         let api = Api::<DynamicObject>::all_with(self.client.clone(), &ApiResource::from_gvk(&kind));
         let asked = async {

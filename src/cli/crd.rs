@@ -1,0 +1,204 @@
+//! Kinds from CRDs: of other owners, or taken over. A CRD comes from a file, the standard input, or the cluster of the kubeconfig.
+
+use super::ask::Usage;
+use super::cluster::Cluster;
+use super::external::Subject;
+use super::given;
+use crate::project::change::NewApi;
+use crate::project::crd::{Definition, Wanted};
+use crate::project::{Group, KindName, Origin, Project, Version};
+use crate::render;
+use anyhow::{Context, Result, anyhow};
+use serde_json::{Value, json};
+use std::io::ErrorKind;
+
+/// The kind of another owner.
+pub fn foreign(from: &str, group: Option<Group>, version: Option<Version>, kind: Option<KindName>) -> Result<Subject> {
+    let wanted = Wanted { group, kind, version };
+    let subject = || -> Result<Subject> {
+        let found = Definition::find(&read(from)?.without_conversion(), &wanted)?;
+        let group = found.group()?;
+        let version = found.version(wanted.version.as_ref())?;
+        Ok(Subject {
+            origin: Origin::Crd,
+            ..of(found, group, version)?
+        })
+    };
+    subject().with_context(|| unusable(from))
+}
+
+/// The kind that the project takes over, in all versions of its CRD.
+pub fn adopted(project: &Project, from: &str, group: Option<Group>, kind: Option<KindName>) -> Result<Subject> {
+    let wanted = Wanted {
+        group,
+        kind,
+        version: None,
+    };
+    let subject = || -> Result<Subject> {
+        let found = Definition::find(&read(from)?.text, &wanted)?;
+        let group = project.group_within(&found)?;
+        let (stored, others) = found.versions_to_adopt()?;
+        render::check_types(&found.crd)?;
+        let names = found.crd["spec"]["names"]["shortNames"]
+            .as_array()
+            .into_iter()
+            .flatten();
+        let names: Result<Vec<_>, _> = names.filter_map(Value::as_str).map(str::parse).collect();
+        let names = names.map_err(|refused| anyhow!("a short name of the CRD {refused}"))?;
+        Ok(Subject {
+            short_names: Some(names),
+            adopted: true,
+            others,
+            ..of(found, group, stored)?
+        })
+    };
+    subject().with_context(|| unusable(from))
+}
+
+/// What the author of a kind that was taken over has to know.
+pub fn notes(new: &NewApi) -> Vec<String> {
+    let Some(definition) = &new.definition else {
+        return Vec::new();
+    };
+    let mut notes = Vec::new();
+    for version in definition.unserved() {
+        notes.push(format!(
+            "\n`{version}` is not served, and is left out; where `status.storedVersions` of a cluster's CRD names it, run \
+             `make migrate-storage` there before `make install`"
+        ));
+    }
+    if definition.crd["spec"]["conversion"]["strategy"] == "Webhook" {
+        notes.push(format!(
+            "\na webhook converts the versions of `{1}`; write it here, before `make manifests`: \
+             `kubewright create webhook --group {0} --kind {1} --conversion`",
+            new.group, new.kind
+        ));
+    }
+    if let Some(path) = render::first_optional_null(&definition.crd) {
+        notes.push(format!(
+            "\nthe CRD allows null in optional fields, such as `{path}`, and `make manifests` does not; if clients send null, \
+             add `--keep-nullable` to that command in the Makefile"
+        ));
+    }
+    notes
+}
+
+/// What both have in common.
+fn of(found: Definition, group: Group, version: Version) -> Result<Subject> {
+    let kind = found.kind()?;
+    Ok(Subject {
+        plural: Some(found.plural()?),
+        cluster: Some(found.cluster()),
+        definition: Some(found),
+        ..Subject::own(group, version, kind)
+    })
+}
+
+fn unusable(from: &str) -> String {
+    format!("cannot use `{}`", if from == "-" { "the standard input" } else { from })
+}
+
+/// Text that has a CRD.
+struct Read {
+    text: String,
+    /// The CRD of a cluster, whose conversion asks a webhook there.
+    of_cluster: Option<Value>,
+}
+
+impl Read {
+    /// For API servers where the webhook of a conversion is not: the in-process one, say.
+    fn without_conversion(self) -> String {
+        match self.of_cluster {
+            Some(mut crd) => {
+                drop(crd["spec"].as_object_mut().and_then(|spec| spec.remove("conversion")));
+                yaml(&crd)
+            }
+            None => self.text,
+        }
+    }
+}
+
+fn read(from: &str) -> Result<Read> {
+    if from.starts_with("http://") || from.starts_with("https://") {
+        return Err(Usage::error(format!(
+            "`--from-crd` takes a file, not an address\n\n\
+             hint: download it yourself: `curl -fsSL {from} | kubewright create api --from-crd -`"
+        )));
+    }
+    let of_file = |text| Read { text, of_cluster: None };
+    let found = match from {
+        "-" => {
+            return given::standard_input()
+                .map(of_file)
+                .context("cannot read the standard input");
+        }
+        path => given::file(path.as_ref()),
+    };
+    match found {
+        Ok(text) => Ok(of_file(text)),
+        Err(error) if error.kind() == ErrorKind::NotFound && is_name(from) => in_cluster(from),
+        Err(error) => Err(error).with_context(|| {
+            format!(
+                "cannot read `{from}`\n\nhint: `--from-crd` takes the CRD's YAML file, `-` for the standard input, or the name of a CRD \
+                 in the cluster, such as `foobars.test.example.com`"
+            )
+        }),
+    }
+}
+
+/// Whether this can be the name of a CRD: plural and group, whose name has a dot of its own.
+fn is_name(text: &str) -> bool {
+    let file = [".yaml", ".yml", ".json"].iter().any(|end| text.ends_with(end));
+    let letter = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '.';
+    text.matches('.').count() >= 2 && !file && text.chars().all(letter)
+}
+
+fn in_cluster(name: &str) -> Result<Read> {
+    let hint = "hint: see `kubectl config current-context`, or name a file";
+    let (cluster, version) = Cluster::find()
+        .map_err(|why| anyhow!("there is no file `{name}`, and no cluster with such a CRD: {why}\n\n{hint}"))?;
+    let found = cluster
+        .definitions(&[name.to_owned()])
+        .map_err(|why| anyhow!("{why}\n\n{hint}"))?;
+    let Some(stored) = found.into_iter().flatten().next() else {
+        return Err(anyhow!(
+            "there is no file `{name}`, and no CRD of that name in {version}\n\n{hint}"
+        ));
+    };
+    let crd = json!({
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": name},
+        "spec": stored["spec"],
+    });
+    Ok(Read {
+        text: yaml(&crd),
+        of_cluster: Some(crd),
+    })
+}
+
+fn yaml(crd: &Value) -> String {
+    // A value of JSON has no keys or numbers that YAML lacks.
+    serde_yaml::to_string(crd).expect("JSON is YAML")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_name;
+
+    #[test]
+    fn names_of_crds_are_told_from_files() {
+        for name in ["foobars.test.example.com", "cronjobs.batch.tutorial.kubebuilder.io"] {
+            assert!(is_name(name), "{name}");
+        }
+        for file in [
+            "crd.yaml",
+            "my.crd.yaml",
+            "crds/foobars.test.example.com",
+            "foobars.test",
+            "no",
+        ] {
+            assert!(!is_name(file), "{file}");
+        }
+    }
+}

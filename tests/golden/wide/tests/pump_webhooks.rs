@@ -1,0 +1,56 @@
+//! What the webhooks of Pump answer to clients of an API server, with the operator's own program.
+
+use api::water::v1::Pump;
+use kube::Api;
+use kube::api::PostParams;
+use kubewright_runtime::Result;
+use kubewright_runtime::testing::{TestCluster, wait_for};
+use serde_json::{from_value, json};
+
+const OPERATOR: &str = env!("CARGO_BIN_EXE_foobar-operator");
+const CONTACT: &str = "water.example.com/contact";
+
+#[tokio::test]
+async fn the_api_server_asks_the_webhooks() -> Result<()> {
+    let cluster = TestCluster::start().await?;
+    if !cluster.calls_webhooks() {
+        return Ok(());
+    }
+    let operator = cluster.run_operator(OPERATOR).await?;
+    let (client, namespace) = (cluster.client(), cluster.namespace());
+    let objects: Api<Pump> = Api::namespaced(client, namespace);
+    // Nothing is stored.
+    let post = PostParams {
+        dry_run: true,
+        ..PostParams::default()
+    };
+    // kube-apiserver notices a moment later that the operator is ready.
+    wait_for("an objection to a contact", async || {
+        let refused = objects.create(&post, &object(" ")).await;
+        Ok(matches!(refused, Err(kube::Error::Api(status)) if status.code == 422))
+    })
+    .await?;
+    wait_for("the contact", async || {
+        let created = objects.create(&post, &object("")).await?;
+        let annotations = created.metadata.annotations.unwrap_or_default();
+        Ok(!annotations[CONTACT].is_empty())
+    })
+    .await?;
+
+    // Another contact is kept.
+    let created = objects.create(&post, &object("jane")).await?;
+    let annotations = created.metadata.annotations.unwrap_or_default();
+    assert_eq!(annotations[CONTACT], "jane");
+
+    operator.stop()
+}
+
+fn object(contact: &str) -> Pump {
+    let object = json!({
+        "apiVersion": "water.example.com/v1",
+        "kind": "Pump",
+        "metadata": { "name": "sample", "annotations": { CONTACT: contact } },
+        "spec": {"mustBeNull":"x","name":"a","speed":"fast"},
+    });
+    from_value(object).unwrap()
+}
