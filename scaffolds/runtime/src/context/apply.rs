@@ -108,7 +108,7 @@ impl<K: AnyObject> Context<K> {
     /// Whether the object was deleted during the reconcile. The deletion handler clears its entries; an entry that is
     /// added later has to be cleared by the code that adds it.
     fn is_gone(&self) -> bool {
-        self.shared.main.informer.store().get(&self.key).is_none()
+        !self.shared.main.informer.store().contains(&self.key)
     }
 
     /// The intent as it is sent: with its namespace, the name of this object and the operator's label, and without fields

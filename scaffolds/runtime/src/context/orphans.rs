@@ -155,7 +155,7 @@ mod tests {
         for number in 0..1_000 {
             let (name, app) = (format!("owner-{number}"), format!("app-{}", number / 4));
             let owner: ReplicaSet = named(&name, &format!("team-{}", number % 2), &app);
-            owners.write().insert(ObjectKey::of(&owner), Arc::new(owner));
+            owners.write().insert(ObjectKey::of(&owner), Arc::new(owner), None);
         }
         let looks = [2, 1_000];
         for ((handler, queue), looks) in handlers.iter().zip(&queues).zip(looks) {
@@ -175,7 +175,7 @@ mod tests {
         let mut owner: ReplicaSet = named("owner", "", "shop");
         owner.metadata.namespace = None;
         let key = ObjectKey::of(&owner);
-        owners.write().insert(key.clone(), Arc::new(owner.clone()));
+        owners.write().insert(key.clone(), Arc::new(owner.clone()), None);
         let orphan = |app: &str| {
             let object = Arc::new(named("orphan", "team-1", app));
             handler(&Delta::Added { object, initial: false });
@@ -183,7 +183,7 @@ mod tests {
         orphan("shop");
         assert_eq!(woken(&queue).await, ["owner"]);
         owner.metadata.labels = Some(BTreeMap::from([("app".to_owned(), "other".to_owned())]));
-        owners.write().insert(key, Arc::new(owner));
+        owners.write().insert(key, Arc::new(owner), None);
         orphan("shop");
         assert_eq!(woken(&queue).await, [""; 0]);
         orphan("other");

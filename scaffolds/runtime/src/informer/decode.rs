@@ -16,26 +16,35 @@ const MAX_ERROR: usize = 512;
 
 /// An object from the API server, decoded as `K` or not.
 ///
-/// Takes the object's JSON text from the response and parses it once as `K`. The text is dropped after decoding, except
-/// for `managedFields`, which [`managed::records`] reads on request; of an undecodable object, the identifying metadata
-/// is parsed once more. Works with `serde_json` only, and not inside a buffering container (a flattened or untagged
+/// Takes the object's JSON text from the response and parses it once as `K`. `managedFields` are a text of their own, which
+/// [`managed::records`] reads on request; of an undecodable object, the identifying metadata is parsed once more. Works with `serde_json` only, and not inside a buffering container (a flattened or untagged
 /// one): kube reads lists and watch events directly into their items, because the API server writes `type` before
 /// `object`.
 #[derive(Debug, Clone)]
 pub(super) enum Decoded<K> {
-    Valid { object: K, records: Option<Box<str>> },
-    Invalid { metadata: Box<ObjectMeta>, error: String },
+    Valid {
+        object: K,
+        /// What it was decoded from: without `managedFields`.
+        text: Box<str>,
+        records: Option<Box<str>>,
+    },
+    Invalid {
+        metadata: Box<ObjectMeta>,
+        error: String,
+    },
 }
 
 impl<'de, K: DeserializeOwned> Deserialize<'de> for Decoded<K> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let json = Box::<RawValue>::deserialize(deserializer)?;
-        let split = isolated(|| split(json.get()).map_err(|error| error.to_string()));
-        let split = split.unwrap_or_else(|panic| Err(format!("its decoder panicked: {panic}")));
-        Ok(match split {
-            Ok((object, records)) => Self::Valid {
+        let (rest, records) = split(json.get());
+        let decoded = isolated(|| serde_json::from_str(&rest).map_err(|error| error.to_string()));
+        let decoded = decoded.unwrap_or_else(|panic| Err(format!("its decoder panicked: {panic}")));
+        Ok(match decoded {
+            Ok(object) => Self::Valid {
                 object,
                 records: records.map(Into::into),
+                text: rest.into(),
             },
             Err(error) => Self::Invalid {
                 metadata: Box::new(identity(json.get())),
@@ -47,18 +56,21 @@ impl<'de, K: DeserializeOwned> Deserialize<'de> for Decoded<K> {
 
 /// Decodes the response to a write: its `managedFields` are packed.
 pub(crate) fn answer<K: Resource + DeserializeOwned>(json: &str) -> serde_json::Result<K> {
-    let (mut object, records) = split::<K>(json)?;
+    let (rest, records) = split(json);
+    let mut object: K = serde_json::from_str(&rest)?;
     object.meta_mut().managed_fields = records.and_then(|text| managed::records(text, |_| true));
     Ok(object)
 }
 
-/// An object without its `managedFields`, and their text.
-fn split<K: DeserializeOwned>(json: &str) -> serde_json::Result<(K, Option<&str>)> {
-    let Some(records) = managed::find(json) else {
-        return Ok((serde_json::from_str(json)?, None));
-    };
-    let rest = [&json[..records.start], "null", &json[records.end..]].concat();
-    Ok((serde_json::from_str(&rest)?, Some(&json[records])))
+/// The text of an object without its `managedFields`, and theirs.
+fn split(json: &str) -> (Cow<'_, str>, Option<&str>) {
+    match managed::find(json) {
+        None => (json.into(), None),
+        Some(records) => {
+            let rest = [&json[..records.start], "null", &json[records.end..]].concat();
+            (rest.into(), Some(&json[records]))
+        }
+    }
 }
 
 /// Name, namespace, uid and version, even if nothing else can be decoded.

@@ -6,7 +6,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::{FieldsV1, ManagedFieldsEntr
 use serde::Deserialize;
 use serde_json::{Value, value::RawValue};
 
-use super::scan::Scan;
+use crate::store::scan::Scan;
 
 /// The position of `managedFields` in an object's JSON.
 pub(super) fn find(json: &str) -> Option<Range<usize>> {

@@ -8,24 +8,32 @@ use kube::Resource;
 use super::delta::Delta;
 use crate::{
     key::ObjectKey,
-    store::{Contents, Invalid},
+    store::{Contents, Invalid, Text},
 };
+
+/// A version of an object that a list, a watch or a response shows.
+#[derive(Debug)]
+pub(super) struct Fresh<K> {
+    pub object: K,
+    /// What it was decoded from, if that can be stored in its place.
+    pub text: Option<Text>,
+}
 
 /// Stores a valid object; `None` if the stored one is at least as new.
 pub(super) fn merge<K: Resource + Clone>(
     contents: &mut Contents<K>,
     key: ObjectKey,
-    object: K,
+    fresh: Fresh<K>,
     initial: bool,
 ) -> Option<Vec<Delta<K>>> {
+    let metadata = fresh.object.meta();
     if let Some(old) = contents.invalid(&key) {
-        if !supersedes(object.meta(), &old.metadata()) {
+        if !supersedes(metadata, &old.metadata()) {
             return None;
         }
-        let object = compact(&object);
         let last = contents.remove_invalid(&key).and_then(|old| old.last);
-        let last = last.filter(|last| last.meta().uid != object.meta().uid);
-        contents.insert(key, object.clone());
+        let last = last.filter(|last| last.meta().uid != metadata.uid);
+        let (object, _) = fresh.store(contents, key);
         return Some(
             last.map(Delta::Deleted)
                 .into_iter()
@@ -33,26 +41,45 @@ pub(super) fn merge<K: Resource + Clone>(
                 .collect(),
         );
     }
-    if let Some(old) = contents.object(&key)
-        && !supersedes(object.meta(), old.meta())
+    let version = metadata.resource_version.as_deref();
+    if let Some(known) = contents.version(&key)
+        && !is_newer(version, known)
     {
-        if adds_records(object.meta(), old.meta()) {
-            contents.insert(key, compact(&object));
+        if version == known {
+            confirm(contents, key, fresh);
         }
         return None;
     }
-    let object = compact(&object);
-    Some(match contents.insert(key, object.clone()) {
-        None => vec![Delta::Added { object, initial }],
-        Some(old) if old.meta().uid == object.meta().uid => vec![Delta::Updated { old, new: object }],
-        Some(old) => vec![Delta::Deleted(old), Delta::Added { object, initial: false }],
+    Some(match fresh.store(contents, key) {
+        (object, None) => vec![Delta::Added { object, initial }],
+        (new, Some(old)) if old.meta().uid == new.meta().uid => vec![Delta::Updated { old, new }],
+        (object, Some(old)) => vec![Delta::Deleted(old), Delta::Added { object, initial: false }],
     })
 }
 
-/// An object as it is stored. A decoder does not know how long a list will be, and allocates four items where most
-/// lists have one; a copy allocates only what is used, which saves a third of an object with an owner and a condition.
-fn compact<K: Clone>(object: &K) -> Arc<K> {
-    Arc::new(object.clone())
+/// The stored version is shown once more. It may have been stored without the `managedFields` that are kept now; and a response of
+/// our own write was stored decoded, which is not needed for long.
+fn confirm<K: Resource + Clone>(contents: &mut Contents<K>, key: ObjectKey, fresh: Fresh<K>) {
+    let has_records = fresh.object.meta().managed_fields.is_some();
+    if has_records && !contents.has_records(&key) {
+        fresh.store(contents, key);
+    } else if let Some(text) = fresh.text.filter(|_| has_records == contents.has_records(&key)) {
+        contents.pack(&key, text);
+    }
+}
+
+impl<K: Clone> Fresh<K> {
+    /// Stores it, and returns it with the version that it replaces. A decoder does not know how long a list will be, and
+    /// allocates four items where most lists have one; a copy allocates only what is used, which saves a third of an object with
+    /// an owner and a condition.
+    fn store(self, contents: &mut Contents<K>, key: ObjectKey) -> (Arc<K>, Option<Arc<K>>) {
+        let object = match self.text {
+            Some(_) => Arc::new(self.object),
+            None => Arc::new(self.object.clone()),
+        };
+        let old = contents.insert(key, object.clone(), self.text);
+        (object, old)
+    }
 }
 
 /// Removes an object, decodable or not.
@@ -60,11 +87,6 @@ pub(super) fn take_away<K>(contents: &mut Contents<K>, key: &ObjectKey) -> Vec<D
     let valid = contents.remove(key);
     let last = valid.or_else(|| contents.remove_invalid(key).and_then(|invalid| invalid.last));
     last.map(Delta::Deleted).into_iter().collect()
-}
-
-/// Whether `new` is the same version, with `managedFields` that were not kept before.
-fn adds_records(new: &ObjectMeta, old: &ObjectMeta) -> bool {
-    new.managed_fields.is_some() && old.managed_fields.is_none() && new.resource_version == old.resource_version
 }
 
 /// Whether `new` is newer than `old`. An object of the same version is equal, so it is not newer.

@@ -14,7 +14,6 @@ mod paging;
 mod place;
 mod presence;
 mod reflection;
-mod scan;
 mod shared_use;
 mod watch;
 

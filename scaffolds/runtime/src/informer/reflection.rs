@@ -14,7 +14,7 @@ use self::chosen::Chosen;
 pub(super) use self::chosen::Join;
 use super::{
     delta::Delta,
-    merge::{is_newer, merge, number, supersedes, take_away},
+    merge::{Fresh, is_newer, merge, number, supersedes, take_away},
     place::Place,
 };
 use crate::{
@@ -96,13 +96,13 @@ impl<K: Resource + Clone> Reflection<K> {
     }
 
     /// A list or a watch shows a valid object.
-    pub(super) fn shown(&mut self, source: usize, object: K) -> Vec<Delta<K>> {
-        let key = ObjectKey::of(&object);
-        let initial = self.note(source, &key, object.meta());
+    pub(super) fn shown(&mut self, source: usize, fresh: Fresh<K>) -> Vec<Delta<K>> {
+        let key = ObjectKey::of(&fresh.object);
+        let initial = self.note(source, &key, fresh.object.meta());
         if !self.admits(key.namespace()) {
             return Vec::new();
         }
-        merge(&mut self.store.write(), key, object, initial).unwrap_or_default()
+        merge(&mut self.store.write(), key, fresh, initial).unwrap_or_default()
     }
 
     /// A list or a watch shows an undecodable object.
@@ -193,10 +193,7 @@ impl<K: Resource + Clone> Reflection<K> {
         source.absent = false;
         let unseen = &mut self.unseen;
         let mut contents = self.store.write();
-        let known = contents
-            .objects()
-            .map(|(key, _)| key)
-            .chain(contents.invalids().map(|(key, _)| key));
+        let known = contents.keys().chain(contents.invalids().map(|(key, _)| key));
         let missing = known.filter(|key| source.covers(key) && !listed.contains(key));
         let missing: Vec<ObjectKey> = missing
             .filter(|key| unseen.get(key).is_none_or(|write| write.tick < begun))
@@ -229,8 +226,7 @@ impl<K: Resource + Clone> Reflection<K> {
         (source.listing, source.listed_once, source.absent) = (None, false, true);
         self.unseen.retain(|key, _| !source.covers(key));
         let mut contents = self.store.write();
-        let known = contents.objects().map(|(key, _)| key);
-        let known = known.chain(contents.invalids().map(|(key, _)| key));
+        let known = contents.keys().chain(contents.invalids().map(|(key, _)| key));
         let gone: Vec<ObjectKey> = known.filter(|key| source.covers(key)).cloned().collect();
         gone.iter().flat_map(|key| take_away(&mut contents, key)).collect()
     }
@@ -248,12 +244,13 @@ impl<K: Resource + Clone> Reflection<K> {
             .find(|source| source.covers(&key) && !source.absent)?;
         let version = number(object.meta().resource_version.as_deref()?)?;
         let mut contents = self.store.write();
-        let known = contents.object(&key).is_some() || contents.invalid(&key).is_some();
+        let known = contents.contains(&key) || contents.invalid(&key).is_some();
         if !known && version <= source.progress {
             // The watch is past this write and has no such object: it has been deleted since.
             return Some(Vec::new());
         }
-        let Some(deltas) = merge(&mut contents, key.clone(), object, false) else {
+        let fresh = Fresh { object, text: None };
+        let Some(deltas) = merge(&mut contents, key.clone(), fresh, false) else {
             return Some(Vec::new());
         };
         self.tick += 1;
@@ -292,10 +289,8 @@ impl<K: Resource + Clone> Reflection<K> {
     /// The stored objects, as they are delivered to a late subscriber.
     pub(super) fn replay(&self) -> Vec<Delta<K>> {
         let contents = self.store.read();
-        let objects = contents.objects().map(|(_, object)| Delta::Added {
-            object: object.clone(),
-            initial: true,
-        });
+        let objects = contents.all().into_iter();
+        let objects = objects.map(|object| Delta::Added { object, initial: true });
         let invalid = contents.invalids();
         let invalid = invalid.map(|(key, invalid)| Delta::Invalid {
             key: key.clone(),

@@ -19,11 +19,12 @@ use super::{
     decode::Decoded,
     delta::Delta,
     health::{Retry, is_expired, reason},
+    merge::Fresh,
     paging::paged,
     place::Place,
     reflection::Broken,
 };
-use crate::{error::refusal, isolate::isolated_future, jitter::Jitter};
+use crate::{error::refusal, isolate::isolated_future, jitter::Jitter, store::Text};
 
 /// If a working watch has not shown one of our own writes after this time, the informer lists again. A watch cache lags
 /// by milliseconds; the API server itself stops waiting for it after 3 s.
@@ -181,8 +182,8 @@ impl<K: Watchable> Shared<K> {
         match event {
             Event::Init => self.change(|state| state.reflection.list_begins(source)),
             Event::InitApply(object) | Event::Apply(object) => match self.finish(object) {
-                Ok(object) => self.change(|state| {
-                    let deltas = state.reflection.shown(source, object);
+                Ok(fresh) => self.change(|state| {
+                    let deltas = state.reflection.shown(source, fresh);
                     state.dispatch.push(deltas, None);
                 }),
                 Err(broken) => self.handle_broken(source, broken),
@@ -225,12 +226,22 @@ impl<K: Watchable> Shared<K> {
     }
 
     /// Converts a decoded object into the form in which it is stored.
-    pub(super) fn finish(&self, object: Decoded<K>) -> Result<K, Broken> {
+    pub(super) fn finish(&self, object: Decoded<K>) -> Result<Fresh<K>, Broken> {
         match object {
-            Decoded::Valid { mut object, records } => {
+            Decoded::Valid {
+                mut object,
+                text,
+                records,
+            } => {
                 let wanted = records.filter(|_| self.keeps_records.load(Ordering::Relaxed));
                 object.meta_mut().managed_fields = wanted.and_then(|text| self.config.records(&text));
-                self.trim(object)
+                let object = self.trim(object)?;
+                // What a transform leaves is not in the text.
+                let text = match self.config.transform {
+                    None => Text::new(text, object.meta().managed_fields.as_ref()),
+                    Some(_) => None,
+                };
+                Ok(Fresh { object, text })
             }
             Decoded::Invalid { metadata, error } => Err(Broken {
                 metadata,

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet, hash_map};
 use std::sync::Arc;
 
-use super::shrink;
+use super::contents::shrink;
 use crate::{isolate::Authored, key::ObjectKey};
 
 /// Returns the values under which an object is found.

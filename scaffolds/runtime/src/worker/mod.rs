@@ -30,6 +30,7 @@ use crate::{
     heartbeat::Heartbeat,
     informer::Delta,
     isolate::{isolated, isolated_future},
+    key::ObjectKey,
     metrics::{ControllerMetrics, Outcome},
     namespaces::Gate,
     object::AnyObject,
@@ -88,9 +89,7 @@ impl<K: AnyObject, R: Reconciler<K>> Runnable for Worker<K, R> {
         // In this order: a change that is not delivered after this call is in the store already.
         self.queue.wake();
         self.main.start();
-        for object in self.shared.main.informer.store().list() {
-            self.main.see(&Delta::Added { object, initial: true });
-        }
+        self.see_all(|_| true);
     }
 
     fn forget_namespace(&self, namespace: &str) {
@@ -98,10 +97,7 @@ impl<K: AnyObject, R: Reconciler<K>> Runnable for Worker<K, R> {
     }
 
     fn queue_namespace(&self, namespace: &str) {
-        let objects = self.shared.main.informer.store().list().into_iter();
-        for object in objects.filter(|object| object.meta().namespace.as_deref() == Some(namespace)) {
-            self.main.see(&Delta::Added { object, initial: true });
-        }
+        self.see_all(|key| key.namespace() == Some(namespace));
     }
 
     fn work(self: Arc<Self>) -> Pin<Box<dyn Future<Output = ()> + Send>> {
@@ -144,6 +140,16 @@ impl<K: AnyObject, R: Reconciler<K>> Runnable for Worker<K, R> {
 }
 
 impl<K: AnyObject, R: Reconciler<K>> Worker<K, R> {
+    /// Queues the objects of these keys as those of a first list.
+    fn see_all(&self, of: impl Fn(&ObjectKey) -> bool) {
+        let store = self.shared.main.informer.store();
+        for key in store.keys().into_iter().filter(of) {
+            if let Some(object) = store.get(&key) {
+                self.main.see(&Delta::Added { object, initial: true });
+            }
+        }
+    }
+
     async fn process(&self, held: Held, reconcile_id: u64) {
         let Some(_pass) = self.gate.pass(held.key()) else {
             // Its namespace joins, and then it is queued again; or it leaves: nothing in it was deleted.

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::Resource;
 
-use super::{Broken, Reflection, merge, number, take_away};
+use super::{Broken, Fresh, Reflection, merge, number, take_away};
 use crate::{informer::delta::Delta, key::ObjectKey};
 
 /// The namespaces whose objects are stored.
@@ -84,16 +84,19 @@ impl<K: Resource + Clone> Reflection<K> {
     }
 
     /// The list with this number shows an object.
-    pub(in crate::informer) fn join_shows(&mut self, list: u64, object: Result<K, Broken>) -> Vec<Delta<K>> {
-        let metadata = match &object {
-            Ok(object) => object.meta(),
+    pub(in crate::informer) fn join_shows(&mut self, list: u64, shown: Result<Fresh<K>, Broken>) -> Vec<Delta<K>> {
+        let metadata = match &shown {
+            Ok(fresh) => fresh.object.meta(),
             Err(broken) => &*broken.metadata,
         };
         if !self.is_current(list, metadata) {
             return Vec::new();
         }
-        match object {
-            Ok(object) => merge(&mut self.store.write(), ObjectKey::of(&object), object, true).unwrap_or_default(),
+        match shown {
+            Ok(fresh) => {
+                let key = ObjectKey::of(&fresh.object);
+                merge(&mut self.store.write(), key, fresh, true).unwrap_or_default()
+            }
             Err(broken) => {
                 let metadata = &broken.metadata;
                 let name = metadata.name.as_deref().unwrap_or_default();
@@ -124,8 +127,7 @@ impl<K: Resource + Clone> Reflection<K> {
         let left = |key: &ObjectKey| key.namespace() == Some(namespace);
         self.unseen.retain(|key, _| !left(key));
         let mut contents = self.store.write();
-        let known = contents.objects().map(|(key, _)| key);
-        let known = known.chain(contents.invalids().map(|(key, _)| key));
+        let known = contents.keys().chain(contents.invalids().map(|(key, _)| key));
         let gone: Vec<ObjectKey> = known.filter(|key| left(key)).cloned().collect();
         gone.iter().flat_map(|key| take_away(&mut contents, key)).collect()
     }
@@ -194,13 +196,17 @@ mod tests {
     use crate::{
         informer::{InformerConfig, place::Place},
         kind::Kind,
-        store::Store,
+        store::{Store, Text},
     };
 
-    fn object(namespace: &str, name: &str, version: u64) -> ConfigMap {
+    fn object(namespace: &str, name: &str, version: u64) -> Fresh<ConfigMap> {
         let metadata =
             json!({"namespace": namespace, "name": name, "uid": name, "resourceVersion": version.to_string()});
-        serde_json::from_value(json!({"metadata": metadata})).unwrap()
+        let text = json!({"metadata": metadata}).to_string();
+        Fresh {
+            object: serde_json::from_str(&text).unwrap(),
+            text: Text::new(text.into(), None),
+        }
     }
 
     /// A reflection of namespace `a` of which the first list is complete, and its store.
@@ -231,7 +237,7 @@ mod tests {
         assert_eq!(names(&store), ["a/new", "a/old"]);
         assert!(
             reflection
-                .written(object("b", "own", 13), tokio::time::Instant::now())
+                .written(object("b", "own", 13).object, tokio::time::Instant::now())
                 .is_none()
         );
         assert_eq!(reflection.leave("a").len(), 2);
@@ -245,7 +251,7 @@ mod tests {
         let Join::List(list) = reflection.join_begins("b") else {
             panic!("not listed")
         };
-        reflection.gone(0, &object("b", "old", 20).metadata);
+        reflection.gone(0, &object("b", "old", 20).object.metadata);
         reflection.shown(0, object("b", "newer", 21));
         for listed in [
             object("b", "old", 10),

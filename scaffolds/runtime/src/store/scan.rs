@@ -4,13 +4,13 @@
 use std::ops::Range;
 
 /// A position in a text.
-pub(super) struct Scan<'a> {
+pub(crate) struct Scan<'a> {
     text: &'a [u8],
     at: usize,
 }
 
 impl<'a> Scan<'a> {
-    pub(super) fn new(text: &'a str) -> Self {
+    pub(crate) fn new(text: &'a str) -> Self {
         Self {
             text: text.as_bytes(),
             at: 0,
@@ -18,7 +18,7 @@ impl<'a> Scan<'a> {
     }
 
     /// From the start of an object to the start of the value of its member `name`.
-    pub(super) fn enter(&mut self, name: &str) -> Option<()> {
+    pub(crate) fn enter(&mut self, name: &str) -> Option<()> {
         self.expect(b'{')?;
         while self.peek()? == b'"' {
             let key = self.value()?;
@@ -35,7 +35,7 @@ impl<'a> Scan<'a> {
     }
 
     /// Skips the value that starts here, and returns its range.
-    pub(super) fn value(&mut self) -> Option<Range<usize>> {
+    pub(crate) fn value(&mut self) -> Option<Range<usize>> {
         let (first, start) = (self.peek()?, self.at);
         match first {
             b'"' => self.string()?,
