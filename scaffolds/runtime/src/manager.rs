@@ -356,9 +356,20 @@ impl Manager {
 
     /// The documents of `config/rbac/role.yaml`.
     pub(crate) fn roles(&self, namespaced: bool) -> Result<Vec<Value>> {
+        rbac::documents(&self.declared(), &lock(&self.core.granted), namespaced)
+    }
+
+    /// Grants what [`rbac::of_versions`] says of the controllers, for these kinds.
+    pub(crate) fn grant_for_versions(&self, kinds: &BTreeSet<[String; 2]>) {
+        let rules = rbac::of_versions(&self.declared(), kinds);
+        rules.into_iter().for_each(|rule| self.grant(rule));
+    }
+
+    /// What all controllers declare, those that may be started too.
+    fn declared(&self) -> Vec<Registration> {
         let mut registrations = lock(&self.core.registrations).clone();
         registrations.extend(lock(&self.core.expected).iter().cloned());
-        rbac::documents(&registrations, &lock(&self.core.granted), namespaced)
+        registrations
     }
 }
 

@@ -354,13 +354,17 @@ impl Operator {
         Ok(migration::run(&migration, &self.assembled_crds()?, check).await)
     }
 
-    /// Not linted: `make manifests` lints them, and the API server validates them.
     fn assembled_crds(&self) -> Result<Vec<serde_json::Value>> {
-        kubewright_schema::assemble(&self.crds, &kubewright_schema::Options::default()).map_err(|findings| {
-            let lines: Vec<_> = findings.iter().map(ToString::to_string).collect();
-            Error::Setup(lines.join("\n"))
-        })
+        assembled(&self.crds)
     }
+}
+
+/// The CustomResourceDefinitions of types. Not linted: `make manifests` lints them, and the API server validates them.
+fn assembled(crds: &[Crd]) -> Result<Vec<serde_json::Value>> {
+    kubewright_schema::assemble(crds, &kubewright_schema::Options::default()).map_err(|findings| {
+        let lines: Vec<_> = findings.iter().map(ToString::to_string).collect();
+        Error::Setup(lines.join("\n"))
+    })
 }
 
 /// An operator that is ready to run.

@@ -3,6 +3,8 @@
 mod roles;
 mod rule;
 
+use std::collections::BTreeSet;
+
 use kubewright_schema::rbac::PolicyRule;
 use serde_json::Value;
 
@@ -24,8 +26,10 @@ pub(crate) struct Use {
 enum Role {
     /// Reconciled: watched, its status written unless the kind is foreign, and its finalizer if there is one.
     Main { finalizer: bool, foreign: bool },
-    /// Created and repaired.
+    /// Created and repaired, with an owner.
     Owned,
+    /// Created and repaired.
+    Unowned,
     /// Deleted when it is not wanted any more.
     Pruned,
     /// Read.
@@ -50,6 +54,10 @@ impl Use {
         Self::new(kind, Role::Owned)
     }
 
+    pub(crate) fn unowned<K>(kind: &Kind<K>) -> Self {
+        Self::new(kind, Role::Unowned)
+    }
+
     pub(crate) fn pruned<K>(kind: &Kind<K>) -> Self {
         Self::new(kind, Role::Pruned)
     }
@@ -72,7 +80,7 @@ impl Use {
         match self.role {
             Role::Watched => vec![on("", &READ)],
             // A create, and server-side apply for every later change. The garbage collector deletes, or `Pruned`.
-            Role::Owned => vec![on("", &READ), on("", &["create", "patch"])],
+            Role::Owned | Role::Unowned => vec![on("", &READ), on("", &["create", "patch"])],
             Role::Pruned => vec![on("", &["delete"])],
             Role::Main { finalizer, foreign } => {
                 let mut rules = vec![on("", &READ)];
@@ -89,6 +97,19 @@ impl Use {
             }
         }
     }
+}
+
+/// What controllers of kinds with several versions need besides: a child names the version of its owner, and gets the version that
+/// its controller uses now. API servers with the admission plugin OwnerReferencesPermissionEnforcement, as on OpenShift, allow a change
+/// of owner references only to those who may delete the child. `kinds` has group and plural of these kinds.
+pub(crate) fn of_versions(registrations: &[Registration], kinds: &BTreeSet<[String; 2]>) -> Vec<Rule> {
+    let has_versions = |main: &Use| kinds.contains(&[main.group.clone(), main.plural.clone()]);
+    let moved = registrations.iter().filter(|it| has_versions(&it.main));
+    let children = moved.flat_map(|it| &it.others);
+    let children = children.filter(|child| matches!(child.role, Role::Owned));
+    children
+        .map(|child| Rule::new(&[&child.group], &[&child.plural], &["delete"]))
+        .collect()
 }
 
 /// The documents of `config/rbac/role.yaml`: what these controllers need, and these further rules. Rules are merged and
@@ -117,5 +138,34 @@ fn rule(group: &str, resource: &str, verbs: &[&str]) -> PolicyRule {
         resources: vec![resource.to_owned()],
         verbs: verbs.iter().map(|verb| (*verb).to_owned()).collect(),
         ..PolicyRule::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use k8s_openapi::api::core::v1::{ConfigMap, Pod, Secret, ServiceAccount};
+
+    use super::*;
+
+    #[test]
+    fn owner_references_of_children_may_be_changed_if_the_owner_has_several_versions() {
+        let registration = Registration {
+            controller: "pods".to_owned(),
+            main: Use::main(&Kind::<Pod>::of(), false, false),
+            others: vec![
+                Use::owned(&Kind::<ConfigMap>::of()),
+                Use::unowned(&Kind::<Secret>::of()),
+                Use::watched(&Kind::<ServiceAccount>::of()),
+            ],
+            rules: Vec::new(),
+        };
+        let pods = ["", "pods"].map(str::to_owned);
+        let rules = of_versions(std::slice::from_ref(&registration), &BTreeSet::from([pods]));
+        let granted: Vec<_> = rules
+            .iter()
+            .map(|it| (&it.policy.resources, &it.policy.verbs))
+            .collect();
+        assert_eq!(granted, [(&vec!["configmaps".to_owned()], &vec!["delete".to_owned()])]);
+        assert!(of_versions(&[registration], &BTreeSet::new()).is_empty());
     }
 }

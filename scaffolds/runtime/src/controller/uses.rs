@@ -108,24 +108,25 @@ impl<K: AnyObject, C: AnyObject> Uses<K, C> {
 
     /// See [`Controller::shares`].
     pub fn shares(self) -> Self {
-        self.applies(sharers, SHARED_INDEX, owner_uids::<C>, SHARES)
+        self.applies(Use::owned, sharers, SHARED_INDEX, owner_uids::<C>, SHARES)
     }
 
     /// See [`Controller::applies_unowned`].
     pub fn applies_unowned(self) -> Self {
-        self.applies(named, MARK_INDEX, marks::<C>, UNOWNED)
+        self.applies(Use::unowned, named, MARK_INDEX, marks::<C>, UNOWNED)
     }
 
     /// Objects of the kind are found by `index`, and wake the objects that `owners` returns.
     fn applies(
         mut self,
+        used: fn(&Kind<C>) -> Use,
         owners: Owners<K, C>,
         index: &'static str,
         values: fn(&C) -> Vec<String>,
         writes: Writes,
     ) -> Self {
         let kind = self.kind.clone();
-        self.controller.uses.push(Use::owned(&kind));
+        self.controller.uses.push(used(&kind));
         self.controller.sources.push(Box::new(move |joining, wiring, sources| {
             let handler = own_handler(wiring, wiring.filter(&kind, Predicate::new(|_| true)), owners);
             let informer = joining.labelled_of(&kind);

@@ -1,11 +1,12 @@
 //! `<operator> manifests`: what is written of the code that `setup` registers, without a cluster.
 
-use std::{path::Path, process::ExitCode};
+use std::{collections::BTreeSet, path::Path, process::ExitCode};
 
 use kube::Config;
 use kubewright_schema::files::{self, Mode};
+use serde_json::Value;
 
-use super::Operator;
+use super::{Crd, Operator, assembled};
 use crate::{
     client::{self, WriteGate},
     error::Result,
@@ -40,6 +41,7 @@ impl Operator {
         if self.chooses {
             manager.grant(Rule::new(&[""], &["namespaces"], &["list", "watch"]));
         }
+        manager.grant_for_versions(&self.kinds_with_versions()?);
         let roles = manager.roles(self.namespaced)?;
         let written = [
             (out, [("role.yaml".to_owned(), roles)].into()),
@@ -49,6 +51,21 @@ impl Operator {
         let written = written.map(|(out, files)| files::report(files::write_manifests(out, &files, mode), mode));
         let failed = written.into_iter().find(|code| *code != ExitCode::SUCCESS);
         Ok(failed.unwrap_or(ExitCode::SUCCESS))
+    }
+
+    /// Group and plural of the kinds with several versions. Types of different names are different kinds: schemas are made only of
+    /// the others, because making them takes time.
+    fn kinds_with_versions(&self) -> Result<BTreeSet<[String; 2]>> {
+        let name = |it: &Crd| it.name.rsplit("::").next().unwrap_or_default();
+        let alike = |it: &&Crd| self.crds.iter().filter(|other| name(other) == name(it)).count() > 1;
+        let alike: Vec<Crd> = self.crds.iter().filter(alike).cloned().collect();
+        let mut definitions = assembled(&alike)?;
+        definitions.retain(|it| it["spec"]["versions"].as_array().is_some_and(|all| all.len() > 1));
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let kinds = definitions.iter().map(|it| &it["spec"]);
+        Ok(kinds
+            .map(|it| [text(&it["group"]), text(&it["names"]["plural"])])
+            .collect())
     }
 
     /// Compiles the policies by the types of the operator's own kinds.
