@@ -48,8 +48,9 @@ test-workspace: ## Unit, property and command-line tests.
 test-golden: ## Each golden project compiled, linted and tested as its owner would.
 	$(gate) tests/golden/check
 
-package: ## The packages to be published, each built on its own.
+package: ## The packages to be published, each built on its own; and what is released for Linux.
 	$(gate) tests/packaging/check
+	$(gate) tests/packaging/release
 
 test-docs: ## Every command block of the README and the guide.
 	$(gate) tests/docs/check
