@@ -3,7 +3,7 @@
 
 mod cli;
 
-use cli::{Run, Tree, assert_same, create, kubewright, tree};
+use cli::{Run, Tree, assert_same, create, kubewright, read, replace, tree};
 use kubewright::project::Release;
 use std::fs;
 use std::path::Path;
@@ -36,17 +36,6 @@ fn registry() -> TempDir {
 
 fn moved(dir: &TempDir, to: &str) -> Run {
     kubewright(dir.path(), &["sync", "--crates", to])
-}
-
-fn read(dir: &TempDir, path: &str) -> String {
-    fs::read_to_string(dir.path().join(path)).unwrap()
-}
-
-#[track_caller]
-fn edit(dir: &TempDir, path: &str, from: &str, to: &str) {
-    let text = read(dir, path);
-    assert!(text.contains(from), "`{path}` has no `{from}`");
-    fs::write(dir.path().join(path), text.replace(from, to)).unwrap();
 }
 
 /// What `doctor` says of the project.
@@ -145,10 +134,10 @@ fn a_project_moves_to_a_registry_and_back_and_is_what_init_makes() {
 #[test]
 fn what_a_user_changed_moves_along_and_what_is_in_the_way_is_named() {
     let dir = vendored();
-    edit(&dir, "Cargo.toml", "tokio = {", "mine = \"2\"\ntokio = {");
-    edit(&dir, "README.md", "# foobar-operator\n", "# Ours\n");
+    replace(&dir, "Cargo.toml", "tokio = {", "mine = \"2\"\ntokio = {");
+    replace(&dir, "README.md", "# foobar-operator\n", "# Ours\n");
     fs::remove_file(dir.path().join("Dockerfile")).unwrap();
-    edit(&dir, "dev/Cargo.toml", "[\"serve\"]", "[\"serve\", \"http2\"]");
+    replace(&dir, "dev/Cargo.toml", "[\"serve\"]", "[\"serve\", \"http2\"]");
     let run = moved(&dir, "registry").succeeds();
     let manifest = read(&dir, "Cargo.toml");
     assert!(

@@ -2,7 +2,7 @@
 
 mod cli;
 
-use cli::{Tree, assert_same, kubewright, project, tree};
+use cli::{Tree, assert_same, kubewright, project, read, tree};
 use std::fs;
 use std::path::Path;
 
@@ -48,10 +48,6 @@ fn made(settings: &[&str]) -> tempfile::TempDir {
 
 fn edit(dir: &Path, flags: &[&str]) -> cli::Run {
     kubewright(dir, &[&["edit"], flags].concat())
-}
-
-fn read(dir: &Path, file: &str) -> String {
-    fs::read_to_string(dir.join(file)).unwrap_or_else(|error| panic!("{file}: {error}"))
 }
 
 fn write(dir: &Path, file: &str, text: &str) {

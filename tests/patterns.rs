@@ -2,7 +2,7 @@
 
 mod cli;
 
-use cli::{Run, assert_same, kubewright, project, tree};
+use cli::{Run, assert_same, kubewright, project, read, tree};
 use std::fs;
 use std::path::Path;
 
@@ -27,10 +27,6 @@ fn replicas(dir: &Path, kind: &str) -> Run {
 
 fn internal(dir: &Path, kind: &str, internal: &str) -> Run {
     create(dir, kind, &["--pattern", "internal", "--internal-kind", internal])
-}
-
-fn read(dir: &Path, file: &str) -> String {
-    fs::read_to_string(dir.join(file)).unwrap_or_else(|error| panic!("{file}: {error}"))
 }
 
 #[test]

@@ -3,7 +3,7 @@
 mod cli;
 mod earlier;
 
-use cli::{Tree, assert_same, create, kubewright, tree};
+use cli::{Tree, assert_same, create, kubewright, read, replace, tree};
 use kubewright::project::{Release, file};
 use kubewright::render::Sources;
 use std::fs;
@@ -23,18 +23,6 @@ fn old(case: &str) -> TempDir {
     let dir = tempfile::tempdir().unwrap();
     earlier::write(&first(), case, dir.path());
     dir
-}
-
-fn read(dir: &TempDir, path: &str) -> String {
-    fs::read_to_string(dir.path().join(path)).unwrap()
-}
-
-/// Replaces `from`, which the file has to contain.
-#[track_caller]
-fn edit(dir: &TempDir, path: &str, from: &str, to: &str) {
-    let text = read(dir, path);
-    assert!(text.contains(from), "`{path}` has no `{from}`");
-    fs::write(dir.path().join(path), text.replace(from, to)).unwrap();
 }
 
 /// The files of a project as this release makes them from its PROJECT.
@@ -92,31 +80,31 @@ fn an_unedited_project_of_each_release_becomes_what_this_release_would_make() {
 
 /// What a user does to a project: edits that commute with an upgrade, and compile.
 fn live_in(dir: &TempDir) {
-    edit(
+    replace(
         dir,
         "api/src/test/v1/foobar.rs",
         "    /// `Ready` is true while",
         "    /// How many there are.\n    #[serde(skip_serializing_if = \"Option::is_none\")]\n    pub count: Option<i32>,\n\n    /// `Ready` is true while",
     );
-    edit(
+    replace(
         dir,
         "src/controllers/foobar.rs",
         "            status.conditions.set(ready);\n",
         "            status.conditions.set(ready);\n            status.count = Some(1);\n",
     );
-    edit(
+    replace(
         dir,
         "src/main.rs",
         "    let cli = Cli::parse();\n",
         "    let cli = Cli::parse();\n    eprintln!(\"starting\");\n",
     );
-    edit(
+    replace(
         dir,
         "Makefile",
         "IMG ?= controller:latest",
         "IMG ?= registry.example.com/team/foobar:latest",
     );
-    edit(dir, "README.md", "# foobar-operator\n", "# Our operator\n");
+    replace(dir, "README.md", "# foobar-operator\n", "# Our operator\n");
     fs::remove_file(dir.path().join("Dockerfile")).unwrap();
     fs::remove_dir_all(dir.path().join(".github")).unwrap();
 }
@@ -142,7 +130,7 @@ fn edits_of_a_user_are_kept_and_the_rest_is_upgraded() {
     let untouched = old("one");
     let more = |dir: &TempDir| {
         live_in(dir);
-        edit(
+        replace(
             dir,
             "Cargo.toml",
             "serde_json = \"1\"\n",
@@ -172,7 +160,7 @@ fn line_ends_of_windows_are_kept() {
             fs::write(dir.path().join(path), text).unwrap();
         }
     }
-    edit(&dir, "README.md", "# foobar-operator\r\n", "# Our operator\r\n");
+    replace(&dir, "README.md", "# foobar-operator\r\n", "# Our operator\r\n");
     kubewright(dir.path(), &["upgrade"]).succeeds();
     for path in ["README.md", "PROJECT", "src/controllers/mod.rs"] {
         let text = read(&dir, path);
@@ -190,7 +178,7 @@ fn line_ends_of_windows_are_kept() {
 #[test]
 fn lines_that_both_changed_are_conflicts_which_are_resolved_once() {
     let dir = old("one");
-    edit(&dir, "README.md", BEFORE_ADDED, "# add a kind\nmake everything\n");
+    replace(&dir, "README.md", BEFORE_ADDED, "# add a kind\nmake everything\n");
     let planned =
         kubewright(dir.path(), &["upgrade", "--dry-run"]).refuses(1, &["would write conflict markers: `README.md`"]);
     assert!(planned.stdout.contains("+<<<<<<< yours\n"), "{}", planned.stdout);
@@ -242,7 +230,7 @@ fn lines_that_both_changed_are_conflicts_which_are_resolved_once() {
 #[test]
 fn conflicts_of_an_earlier_merge_are_resolved_first() {
     let dir = old("one");
-    edit(
+    replace(
         &dir,
         "src/main.rs",
         "mod app;\n",
@@ -324,7 +312,7 @@ fn a_missing_crate_is_restored_unless_nothing_uses_it() {
     // As the README of a project says.
     fs::remove_dir_all(dir.path().join("crates/apiserver")).unwrap();
     fs::remove_dir_all(dir.path().join("dev")).unwrap();
-    edit(&dir, "Cargo.toml", "\"dev\", ", "");
+    replace(&dir, "Cargo.toml", "\"dev\", ", "");
     let run = kubewright(dir.path(), &["upgrade"]).succeeds();
     assert!(run.stdout.contains("create crates/schema/\n"), "{}", run.stdout);
     assert!(!dir.path().join("crates/apiserver").exists() && !dir.path().join("dev").exists());
@@ -393,7 +381,7 @@ fn only_earlier_releases_that_are_known_are_upgraded() {
     ];
     for (version, error, hint) in cases {
         let dir = old("none");
-        edit(&dir, "PROJECT", "version: 0.1.0", &format!("version: {version}"));
+        replace(&dir, "PROJECT", "version: 0.1.0", &format!("version: {version}"));
         let before = tree(dir.path());
         kubewright(dir.path(), &["upgrade"]).refuses(1, &[error, hint]);
         assert!(before == tree(dir.path()));
@@ -487,9 +475,9 @@ fn printed(dir: &TempDir, args: &[&str]) -> String {
 fn what_an_upgrade_prints_is_as_committed() {
     let mut text = String::new();
     let dir = old("one");
-    edit(&dir, "README.md", BEFORE_ADDED, "# add a kind\nmake everything\n");
+    replace(&dir, "README.md", BEFORE_ADDED, "# add a kind\nmake everything\n");
     fs::remove_file(dir.path().join("AGENTS.md")).unwrap();
-    edit(
+    replace(
         &dir,
         "crates/runtime/src/lib.rs",
         "mod worker;\n",
@@ -506,7 +494,7 @@ fn what_an_upgrade_prints_is_as_committed() {
     }
     text.push_str(&printed(&old("one"), &["upgrade"]));
     let newer = old("none");
-    edit(&newer, "PROJECT", "version: 0.1.0", "version: 999.0.0");
+    replace(&newer, "PROJECT", "version: 0.1.0", "version: 999.0.0");
     text.push_str(&printed(&newer, &["upgrade"]));
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/releases/printed.txt");
     if std::env::var_os("KUBEWRIGHT_BLESS").is_some() {

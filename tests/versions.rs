@@ -3,7 +3,7 @@
 
 mod cli;
 
-use cli::{Run, assert_same, kubewright, project, tree};
+use cli::{Run, assert_same, kubewright, project, read, tree};
 use std::fs;
 use std::path::Path;
 
@@ -25,10 +25,6 @@ fn create(dir: &Path, version: &str, more: &[&str]) -> Run {
 
 fn edit(dir: &Path, version: &str) -> Run {
     kubewright(dir, &["edit", "controller", "foobar", "--version", version])
-}
-
-fn read(dir: &Path, file: &str) -> String {
-    fs::read_to_string(dir.join(file)).unwrap_or_else(|error| panic!("{file}: {error}"))
 }
 
 fn two_versions() -> tempfile::TempDir {
@@ -279,7 +275,7 @@ fn golden(case: &str) -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
     let commands = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/golden/{case}.commands"));
     let commands = fs::read_to_string(commands).unwrap();
-    let later = [" edit ", " create webhook "];
+    let later = [" edit ", " create webhook ", "/pump.yaml"];
     for line in commands
         .lines()
         .filter(|line| !later.iter().any(|it| line.contains(it)))

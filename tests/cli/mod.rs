@@ -182,3 +182,17 @@ pub fn skip(reason: &str) {
     use std::io::Write;
     let _ = writeln!(std::io::stderr().lock(), "SKIPPED: {reason}");
 }
+
+/// The text of a file of a project.
+#[track_caller]
+pub fn read(dir: impl AsRef<Path>, file: &str) -> String {
+    fs::read_to_string(dir.as_ref().join(file)).unwrap_or_else(|error| panic!("{file}: {error}"))
+}
+
+/// Replaces `from`, which the file has to contain.
+#[track_caller]
+pub fn replace(dir: impl AsRef<Path>, file: &str, from: &str, to: &str) {
+    let text = read(&dir, file);
+    assert!(text.contains(from), "`{file}` has no `{from}`");
+    fs::write(dir.as_ref().join(file), text.replace(from, to)).unwrap();
+}
