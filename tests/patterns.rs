@@ -3,7 +3,6 @@
 mod cli;
 
 use cli::{Run, assert_same, kubewright, project, read, tree};
-use std::fs;
 use std::path::Path;
 
 const IMAGE: [&str; 2] = ["--image", "registry.example.com:5000/team/app:1.2"];
