@@ -158,7 +158,9 @@ fn what_olm_does_not_accept_is_refused_until_it_is_left_out() -> Result<()> {
     let wanted = json!([
         ["ConversionWebhook", "cfoobars.test.example.com"],
         ["MutatingAdmissionWebhook", "mfoobar-v1.test.example.com"],
+        ["MutatingAdmissionWebhook", "mpump-v1.water.example.com"],
         ["ValidatingAdmissionWebhook", "vfoobar-v1.test.example.com"],
+        ["ValidatingAdmissionWebhook", "vpump-v1.water.example.com"],
     ]);
     ensure!(json!(names) == wanted, "{names:#?}");
     Ok(())
