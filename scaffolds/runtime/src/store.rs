@@ -30,8 +30,7 @@ const DECODED_AT_ONCE: usize = 1_000;
 ///
 /// # Costs
 /// An object of up to 16 KiB is stored as the JSON that the API server has sent, which takes half of its memory or less, and is
-/// decoded when it is read: 3 µs for an object of 600 bytes. The 256 objects that were read or changed last are shared, not decoded
-/// again. [`list`](Self::list) keeps what it decodes, so a store that is listed again and again decodes each version once; objects
+/// decoded when it is read. The 256 objects that were read or changed last are shared, not decoded again. [`list`](Self::list) keeps what it decodes, so a store that is listed again and again decodes each version once; objects
 /// with a [transform](crate::InformerConfig::transform) are stored as it leaves them.
 #[derive(Debug)]
 pub struct Store<K> {

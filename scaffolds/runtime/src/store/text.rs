@@ -9,8 +9,8 @@ use serde::de::DeserializeOwned;
 
 use super::scan::Scan;
 
-/// The longest text that takes the place of an object, in bytes: decoding it takes some 50 µs. Longer texts are mostly
-/// strings, which take as much memory when they are decoded.
+/// The longest text that takes the place of an object, in bytes. To decode longer ones at each read takes time, and they are mostly
+/// long strings, which take as much memory when they are decoded.
 const MOST: usize = 16 << 10;
 
 /// The text of an object that was decoded from it once.
