@@ -23,7 +23,7 @@ pub(crate) use self::{
     cache::OWNER_INDEX,
     keep_pods::Deleted,
     orphans::{ORPHAN_INDEX, Selector, orphan_handler, orphan_namespace},
-    shared::{InFlight, Shared, Source, Writes},
+    shared::{InFlight, Sent, Shared, Source, Writes},
     shared_objects::{SHARED_INDEX, owner_uids},
     unowned::{MARK_INDEX, marks},
 };

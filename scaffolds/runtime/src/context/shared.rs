@@ -85,20 +85,28 @@ impl<K: Watchable> Shared<K> {
     }
 }
 
-/// Status patches in progress, so that a watch event that arrives before the response is recognised as our own.
+/// Patches of reconciled objects in progress, so that a watch event that arrives before the response is recognised as
+/// our own.
 #[derive(Default)]
-pub(crate) struct InFlight(Mutex<HashMap<ObjectKey, Value>>);
+pub(crate) struct InFlight(Mutex<HashMap<ObjectKey, Sent>>);
+
+/// What a patch in progress sets.
+#[derive(Clone)]
+pub(crate) enum Sent {
+    Status(Value),
+    Finalizers(Vec<String>),
+}
 
 impl InFlight {
-    pub(crate) fn get(&self, key: &ObjectKey) -> Option<Value> {
+    pub(crate) fn get(&self, key: &ObjectKey) -> Option<Sent> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).get(key).cloned()
     }
 
-    pub(super) fn begin(self: &Arc<Self>, key: &ObjectKey, status: Value) -> InFlightGuard {
+    pub(crate) fn begin(self: &Arc<Self>, key: &ObjectKey, sent: Sent) -> InFlightGuard {
         self.0
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
-            .insert(key.clone(), status);
+            .insert(key.clone(), sent);
         InFlightGuard {
             of: self.clone(),
             key: key.clone(),
@@ -106,7 +114,7 @@ impl InFlight {
     }
 }
 
-pub(super) struct InFlightGuard {
+pub(crate) struct InFlightGuard {
     of: Arc<InFlight>,
     key: ObjectKey,
 }

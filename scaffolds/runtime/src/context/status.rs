@@ -7,7 +7,7 @@ use kube::{api::Patch, core::object::HasStatus};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::Context;
+use super::{Context, Sent};
 use crate::{
     api::Requests,
     error::{Error, Result},
@@ -83,7 +83,7 @@ impl<K: AnyObject> Context<K> {
             return Ok(false);
         };
         let patch = json!({"metadata": {"resourceVersion": latest.meta().resource_version}, "status": diff});
-        let guard = self.shared.in_flight.begin(&self.key, after);
+        let guard = self.shared.in_flight.begin(&self.key, Sent::Status(after));
         let written = self.patch(Some("status"), patch).await?;
         self.observe(written);
         drop(guard);

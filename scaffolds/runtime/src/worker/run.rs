@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::Worker;
 use crate::{
-    context::Context,
+    context::{Context, Sent},
     error::Result,
     isolate::{Panic, isolated_future},
     object::AnyObject,
@@ -101,8 +101,11 @@ impl<K: AnyObject, R: Reconciler<K>> Worker<K, R> {
     async fn add_finalizer(&self, cx: &Context<K>, name: &str) -> Result<Arc<K>> {
         let mut finalizers = cx.object.meta().finalizers.clone().unwrap_or_default();
         finalizers.push(name.to_owned());
-        let stored = cx.patch(None, finalizers_patch(&*cx.object, &finalizers)).await?;
+        let patch = finalizers_patch(&*cx.object, &finalizers);
+        let guard = cx.shared.in_flight.begin(&cx.key, Sent::Finalizers(finalizers));
+        let stored = cx.patch(None, patch).await?;
         cx.observe(stored.clone());
+        drop(guard);
         Ok(Arc::new(stored))
     }
 

@@ -1,5 +1,5 @@
-//! How changes of a controller's own kind wake it: all but the watch events of its own status writes; a status change
-//! after a failed run does not wake it before its backoff ends.
+//! How changes of a controller's own kind wake it: all but the watch events of its own patches of the status and of the
+//! finalizers; a status change after a failed run does not wake it before its backoff ends.
 
 use std::{
     collections::HashSet,
@@ -9,8 +9,15 @@ use std::{
     },
 };
 
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+
 use crate::{
-    context::InFlight, informer::Delta, key::ObjectKey, object::AnyObject, predicate::Filter, priority::Priority,
+    context::{InFlight, Sent},
+    informer::Delta,
+    key::ObjectKey,
+    object::AnyObject,
+    predicate::Filter,
+    priority::Priority,
     queue::WorkQueue,
 };
 
@@ -49,7 +56,7 @@ impl<K: AnyObject> Main<K> {
             }
             let key = delta.key();
             match delta {
-                Delta::Updated { old, new } if is_own_status(&in_flight, &key, &**old, &**new) => return,
+                Delta::Updated { old, new } if is_own_write(&in_flight, &key, &**old, &**new) => return,
                 Delta::Deleted(object) => {
                     lock(&finalized).remove(object.meta().uid.as_deref().unwrap_or_default());
                     lock(&gone).insert(key.clone());
@@ -110,18 +117,33 @@ impl<K: AnyObject> Main<K> {
     }
 }
 
-/// Whether an update is the watch event of this controller's status patch in progress: nothing else changed.
-fn is_own_status<K: AnyObject>(in_flight: &InFlight, key: &ObjectKey, old: &K, new: &K) -> bool {
+/// Whether an update is the watch event of this controller's patch in progress: nothing else changed.
+fn is_own_write<K: AnyObject>(in_flight: &InFlight, key: &ObjectKey, old: &K, new: &K) -> bool {
     let Some(sent) = in_flight.get(key) else { return false };
-    let stable = |object: &K| {
-        let mut meta = object.meta().clone();
-        meta.resource_version = None;
-        meta.managed_fields = None;
-        meta
+    let status = |object: &K| {
+        serde_json::to_value(object)
+            .ok()
+            .map(|mut object| object["status"].take())
     };
-    let status = || serde_json::to_value(new).ok().map(|mut new| new["status"].take());
+    let mut before = stable(old);
+    let as_sent = match sent {
+        Sent::Status(sent) => status(new) == Some(sent),
+        Sent::Finalizers(sent) => {
+            before.finalizers = Some(sent);
+            status(new) == status(old)
+        }
+    };
     // Without a generation, an unchanged spec cannot be detected.
-    new.meta().generation.is_some() && stable(old) == stable(new) && status() == Some(sent)
+    as_sent && before.generation.is_some() && before == stable(new)
+}
+
+/// The metadata that only those change who mean to.
+fn stable<K: AnyObject>(object: &K) -> ObjectMeta {
+    ObjectMeta {
+        resource_version: None,
+        managed_fields: None,
+        ..object.meta().clone()
+    }
 }
 
 /// Whether an update can only have changed the status.

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use serde_json::json;
 
 use crate::{
-    script::{Script, controller, run},
+    script::{FINALIZER, Script, controller, run},
     support::{
         World,
         kinds::{CONFIG_MAPS, at, foobar, seconds, world},
@@ -50,6 +50,33 @@ async fn its_own_status_is_recognised_even_if_the_watch_event_arrives_before_the
     seconds(60).await;
     assert!(
         script.runs("works-a").len() >= 3,
+        "a concurrent foreign change is not taken for its own"
+    );
+    running.stop().await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn its_own_finalizer_is_recognised_even_if_the_watch_event_arrives_before_the_response() {
+    let world = world();
+    let script = Arc::new(Script {
+        finalizer: Some(FINALIZER),
+        ..Script::default()
+    });
+    world.delay_replies(Duration::from_secs(2));
+    world.put(&at("works-a"), foobar("x"));
+    world.put(&at("works-b"), foobar("x"));
+    let running = run(&world, &script, controller());
+    seconds(1).await;
+    assert_eq!(
+        world.object(&at("works-a")).unwrap()["metadata"]["finalizers"],
+        json!([FINALIZER]),
+        "the response to this write is on its way"
+    );
+    world.edit_status(&at("works-a"), |object| object["status"] = json!({"conditions": []}));
+    seconds(60).await;
+    assert_eq!(script.runs("works-b").len(), 1);
+    assert!(
+        script.runs("works-a").len() >= 2,
         "a concurrent foreign change is not taken for its own"
     );
     running.stop().await.unwrap();
