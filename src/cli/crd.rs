@@ -16,7 +16,7 @@ use std::io::ErrorKind;
 pub fn foreign(from: &str, group: Option<Group>, version: Option<Version>, kind: Option<KindName>) -> Result<Subject> {
     let wanted = Wanted { group, kind, version };
     let subject = || -> Result<Subject> {
-        let found = Definition::find(&read(from)?.without_conversion(), &wanted)?;
+        let found = Definition::find(&read(from, Conversion::LeftOut)?, &wanted)?;
         let group = found.group()?;
         let version = found.version(wanted.version.as_ref())?;
         Ok(Subject {
@@ -35,7 +35,7 @@ pub fn adopted(project: &Project, from: &str, group: Option<Group>, kind: Option
         version: None,
     };
     let subject = || -> Result<Subject> {
-        let found = Definition::find(&read(from)?.text, &wanted)?;
+        let found = Definition::find(&read(from, Conversion::Kept)?, &wanted)?;
         let group = project.group_within(&found)?;
         let (stored, others) = found.versions_to_adopt()?;
         render::check_types(&found.crd)?;
@@ -98,45 +98,29 @@ fn unusable(from: &str) -> String {
     format!("cannot use `{}`", if from == "-" { "the standard input" } else { from })
 }
 
+/// What becomes of the conversion of a CRD from a cluster, which asks a webhook there.
+#[derive(Clone, Copy, PartialEq)]
+enum Conversion {
+    Kept,
+    /// For API servers where that webhook is not: the in-process one, say.
+    LeftOut,
+}
+
 /// Text that has a CRD.
-struct Read {
-    text: String,
-    /// The CRD of a cluster, whose conversion asks a webhook there.
-    of_cluster: Option<Value>,
-}
-
-impl Read {
-    /// For API servers where the webhook of a conversion is not: the in-process one, say.
-    fn without_conversion(self) -> String {
-        match self.of_cluster {
-            Some(mut crd) => {
-                drop(crd["spec"].as_object_mut().and_then(|spec| spec.remove("conversion")));
-                yaml(&crd)
-            }
-            None => self.text,
-        }
-    }
-}
-
-fn read(from: &str) -> Result<Read> {
+fn read(from: &str, conversion: Conversion) -> Result<String> {
     if from.starts_with("http://") || from.starts_with("https://") {
         return Err(Usage::error(format!(
             "`--from-crd` takes a file, not an address\n\n\
              hint: download it yourself: `curl -fsSL {from} | kubewright create api --from-crd -`"
         )));
     }
-    let of_file = |text| Read { text, of_cluster: None };
     let found = match from {
-        "-" => {
-            return given::standard_input()
-                .map(of_file)
-                .context("cannot read the standard input");
-        }
+        "-" => return given::standard_input().context("cannot read the standard input"),
         path => given::file(path.as_ref()),
     };
     match found {
-        Ok(text) => Ok(of_file(text)),
-        Err(error) if error.kind() == ErrorKind::NotFound && is_name(from) => in_cluster(from),
+        Ok(text) => Ok(text),
+        Err(error) if error.kind() == ErrorKind::NotFound && is_name(from) => in_cluster(from, conversion),
         Err(error) => Err(error).with_context(|| {
             format!(
                 "cannot read `{from}`\n\nhint: `--from-crd` takes the CRD's YAML file, `-` for the standard input, or the name of a CRD \
@@ -153,33 +137,31 @@ fn is_name(text: &str) -> bool {
     text.matches('.').count() >= 2 && !file && text.chars().all(letter)
 }
 
-fn in_cluster(name: &str) -> Result<Read> {
+fn in_cluster(name: &str, conversion: Conversion) -> Result<String> {
     let hint = "hint: see `kubectl config current-context`, or name a file";
     let (cluster, version) = Cluster::find()
         .map_err(|why| anyhow!("there is no file `{name}`, and no cluster with such a CRD: {why}\n\n{hint}"))?;
     let found = cluster
         .definitions(&[name.to_owned()])
         .map_err(|why| anyhow!("{why}\n\n{hint}"))?;
-    let Some(stored) = found.into_iter().flatten().next() else {
+    let Some(mut stored) = found.into_iter().flatten().next() else {
         return Err(anyhow!(
             "there is no file `{name}`, and no CRD of that name in {version}\n\n{hint}"
         ));
     };
+    if conversion == Conversion::LeftOut
+        && let Some(spec) = stored["spec"].as_object_mut()
+    {
+        spec.remove("conversion");
+    }
     let crd = json!({
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
         "metadata": {"name": name},
         "spec": stored["spec"],
     });
-    Ok(Read {
-        text: yaml(&crd),
-        of_cluster: Some(crd),
-    })
-}
-
-fn yaml(crd: &Value) -> String {
     // A value of JSON has no keys or numbers that YAML lacks.
-    serde_yaml::to_string(crd).expect("JSON is YAML")
+    Ok(serde_yaml::to_string(&crd).expect("JSON is YAML"))
 }
 
 #[cfg(test)]

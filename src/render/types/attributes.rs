@@ -199,9 +199,9 @@ fn without_redundant(value: &Value) -> Value {
 }
 
 /// Whether a key says what `x-kubernetes-int-or-string` says: controller-gen writes both.
-fn is_redundant(key: &str, schema: &Schema) -> bool {
+pub fn is_redundant(key: &str, schema: &Schema) -> bool {
     let both = json!([{"type": "integer"}, {"type": "string"}]);
-    key == "anyOf" && schema.get("x-kubernetes-int-or-string") == Some(&json!(true)) && schema[key] == both
+    key == "anyOf" && schema.get("x-kubernetes-int-or-string") == Some(&json!(true)) && schema.get(key) == Some(&both)
 }
 
 /// Takes two bounds out of the keys: `#[schemars(length(min = 1))]`.

@@ -2,10 +2,11 @@
 //! another schema.
 
 use super::STANDARD;
+use super::attributes::is_redundant;
 use super::read::{self, requires};
 use crate::project::printable::printable;
 use anyhow::{Result, bail};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 /// The keys of a branch that the derive leaves as they are: it takes types, fields and their descriptions out.
 const IN_BRANCH: [&str; 16] = [
@@ -91,7 +92,7 @@ fn node(schema: &Value, path: &str) -> Result<()> {
     }
     for key in ["allOf", "anyOf", "oneOf"] {
         let branches = schema[key].as_array().map(Vec::as_slice).unwrap_or_default();
-        if !(key == "anyOf" && is_int_or_string(schema, branches)) {
+        if !schema.as_object().is_some_and(|schema| is_redundant(key, schema)) {
             branches.iter().try_for_each(|it| branch(it, key, &at))?;
         }
     }
@@ -138,10 +139,6 @@ fn optional_null(schema: &Value, path: &str) -> Option<String> {
     })
 }
 
-fn is_int_or_string(schema: &Value, branches: &[Value]) -> bool {
-    schema["x-kubernetes-int-or-string"] == true && branches == [json!({"type": "integer"}), json!({"type": "string"})]
-}
-
 fn branch(schema: &Value, junctor: &str, at: &str) -> Result<()> {
     let keys = schema.as_object().into_iter().flat_map(Map::keys);
     let lost = |key: &&String| !IN_BRANCH.contains(&key.as_str()) || (junctor == "oneOf" && *key == "enum");
@@ -158,6 +155,7 @@ fn branch(schema: &Value, junctor: &str, at: &str) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     fn refusal(schema: Value) -> String {
         let root = json!({"type": "object", "properties": {"spec": schema}});

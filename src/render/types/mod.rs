@@ -111,10 +111,15 @@ fn root(reader: &mut Reader, kind: &str, schema: &Value, own: bool) -> Root {
     Root { spec, flat, status }
 }
 
-/// The schema of a version.
-pub fn schema<'a>(crd: &'a Value, version: &str) -> Option<&'a Value> {
+/// A version of a CRD.
+fn version<'a>(crd: &'a Value, name: &str) -> Option<&'a Value> {
     let mut versions = crd["spec"]["versions"].as_array()?.iter();
-    Some(&versions.find(|it| it["name"] == version)?["schema"]["openAPIV3Schema"])
+    versions.find(|it| it["name"] == name)
+}
+
+/// The schema of a version.
+pub fn schema<'a>(crd: &'a Value, name: &str) -> Option<&'a Value> {
+    Some(&version(crd, name)?["schema"]["openAPIV3Schema"])
 }
 
 /// The smallest object of a version, without its metadata: only required fields. `None` if the schema requires values

@@ -9,7 +9,7 @@ const ATTRIBUTE_WIDTH: usize = 70;
 /// The lines of `#[kube(…)]` after the kind's names, without indentation.
 pub fn arguments(subject: &Subject, converted: bool) -> Vec<String> {
     let names = &subject.crd["spec"]["names"];
-    let version = version(subject);
+    let version = super::version(subject.crd, subject.version).unwrap_or(&Value::Null);
     let root = &version["schema"]["openAPIV3Schema"];
     let mut lines: Vec<_> = text("singular", &names["singular"]).into_iter().collect();
     lines.extend(each(&names["shortNames"]).filter_map(|name| text("shortname", name)));
@@ -80,17 +80,10 @@ fn each(list: &Value) -> impl Iterator<Item = &Value> {
     list.as_array().into_iter().flatten()
 }
 
-fn version<'a>(subject: &Subject<'a>) -> &'a Value {
-    let mut versions = each(&subject.crd["spec"]["versions"]);
-    versions
-        .find(|version| version["name"] == subject.version)
-        .unwrap_or(&Value::Null)
-}
-
 /// What the schema of the whole object says beside its fields, where the derive would say something else: it requires a spec, and
 /// nothing more.
 pub fn beyond_derive(subject: &Subject, root: &Root) -> Option<Map<String, Value>> {
-    let mut rest = version(subject)["schema"]["openAPIV3Schema"].as_object()?.clone();
+    let mut rest = super::schema(subject.crd, subject.version)?.as_object()?.clone();
     rest.retain(|key, _| !["description", "properties"].contains(&key.as_str()));
     let derived = serde_json::json!({"type": "object", "required": ["spec"]});
     (!root.flat && Value::Object(rest.clone()) != derived).then_some(rest)
@@ -109,8 +102,8 @@ pub fn schema(subject: &Subject, root: &Root, rest: &Map<String, Value>) -> Stri
         .map(|(field, of)| format!("                {field:?}: generator.subschema_for::<{of}>(),\n"))
         .collect();
     lines.push(format!("            \"properties\": {{\n{fields}            }},\n"));
-    let described = &version(subject)["schema"]["openAPIV3Schema"]["description"];
-    if described.is_string() {
+    let described = super::schema(subject.crd, subject.version).map(|schema| &schema["description"]);
+    if let Some(described) = described.filter(|text| text.is_string()) {
         lines.push(format!(
             "            \"description\": {},\n",
             super::attributes::literal(described)

@@ -3,6 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use kube::CustomResourceExt;
+use kubewright_schema::bundle::conversion_path;
 
 use super::{
     answer::Conversion,
@@ -138,11 +139,7 @@ impl<H: Object + CustomResourceExt> Hub<H> {
     pub fn register(self, manager: &Manager) -> Result<()> {
         let kind = Kind::<H>::of();
         let definition = format!("{}.{}", kind.plural(), kind.group());
-        let path = format!(
-            "/convert-{}-{}",
-            kind.group().replace('.', "-"),
-            kind.kind().to_lowercase()
-        );
+        let path = conversion_path(kind.group(), kind.kind());
         let conversion = Conversion::new(path, self.converter()?, manager.metrics());
         manager.hook(Hooked {
             endpoint: Arc::new(conversion),

@@ -30,7 +30,8 @@ impl Operator {
         let client = client::build(nowhere, self.name, &Metrics::new(), WriteGate::new(|| false))?;
         let manager = Manager::builder(client).name(self.name).build();
         setup(&manager).await?;
-        self.check_policies(&manager, mode)?;
+        let definitions = self.needed_crds(&manager)?;
+        check_policies(&manager, &definitions, mode)?;
         let hooks = manager.hooks();
         // A Role grants no configurations, which are cluster-scoped.
         if !self.namespaced {
@@ -41,7 +42,7 @@ impl Operator {
         if self.chooses {
             manager.grant(Rule::new(&[""], &["namespaces"], &["list", "watch"]));
         }
-        manager.grant_for_versions(&self.kinds_with_versions()?);
+        manager.grant_for_versions(&kinds_with_versions(&definitions));
         let roles = manager.roles(self.namespaced)?;
         let written = [
             (out, [("role.yaml".to_owned(), roles)].into()),
@@ -53,30 +54,34 @@ impl Operator {
         Ok(failed.unwrap_or(ExitCode::SUCCESS))
     }
 
-    /// Group and plural of the kinds with several versions. Types of different names are different kinds: schemas are made only of
-    /// the others, because making them takes time.
-    fn kinds_with_versions(&self) -> Result<BTreeSet<[String; 2]>> {
+    /// The CRDs of all kinds if there are policies, which are compiled by their types, or else of kinds that may have several versions:
+    /// making schemas takes time. Types of different names are different kinds.
+    fn needed_crds(&self, manager: &Manager) -> Result<Vec<Value>> {
+        if !manager.stated().is_empty() {
+            return self.assembled_crds();
+        }
         let name = |it: &Crd| it.name.rsplit("::").next().unwrap_or_default();
         let alike = |it: &&Crd| self.crds.iter().filter(|other| name(other) == name(it)).count() > 1;
         let alike: Vec<Crd> = self.crds.iter().filter(alike).cloned().collect();
-        let mut definitions = assembled(&alike)?;
-        definitions.retain(|it| it["spec"]["versions"].as_array().is_some_and(|all| all.len() > 1));
-        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-        let kinds = definitions.iter().map(|it| &it["spec"]);
-        Ok(kinds
-            .map(|it| [text(&it["group"]), text(&it["names"]["plural"])])
-            .collect())
+        assembled(&alike)
     }
+}
 
-    /// Compiles the policies by the types of the operator's own kinds.
-    fn check_policies(&self, manager: &Manager, mode: Mode) -> Result<()> {
-        if manager.stated().is_empty() {
-            return Ok(());
-        }
-        let notes = manager.check_policies(&self.assembled_crds()?)?;
-        if mode == Mode::Write {
-            notes.iter().for_each(|note| eprintln!("note: {note}\n"));
-        }
-        Ok(())
+/// Compiles the policies by the types of the operator's own kinds.
+fn check_policies(manager: &Manager, definitions: &[Value], mode: Mode) -> Result<()> {
+    let notes = manager.check_policies(definitions)?;
+    if mode == Mode::Write {
+        notes.iter().for_each(|note| eprintln!("note: {note}\n"));
     }
+    Ok(())
+}
+
+/// Group and plural of the kinds with several versions.
+fn kinds_with_versions(definitions: &[Value]) -> BTreeSet<[String; 2]> {
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let specs = definitions.iter().map(|it| &it["spec"]);
+    let several = specs.filter(|it| it["versions"].as_array().is_some_and(|all| all.len() > 1));
+    several
+        .map(|it| [text(&it["group"]), text(&it["names"]["plural"])])
+        .collect()
 }

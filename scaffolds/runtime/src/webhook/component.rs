@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+/// The names of the Service and of the Secret with its certificates. Kustomize puts a prefix before these and the other names.
+pub(crate) use kubewright_schema::bundle::{SECRET, SERVICE};
 use serde_json::{Value, json};
 
 use crate::{
@@ -9,10 +11,6 @@ use crate::{
     rbac::Rule,
 };
 
-/// The Service, as in kubebuilder's projects. Kustomize puts a prefix before it and the other names.
-pub(crate) const SERVICE: &str = "webhook-service";
-/// The Secret with the certificates, as in kubebuilder's projects.
-pub(crate) const SECRET: &str = "webhook-server-cert";
 /// The operator's namespace in what `make manifests` writes. Kustomize replaces it.
 pub(crate) const NAMESPACE: &str = "system";
 /// The group of the configurations.

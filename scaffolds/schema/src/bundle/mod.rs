@@ -43,6 +43,17 @@ pub const SPARED: [&str; 2] = [
     "object == null || !has(object.metadata.deletionTimestamp)",
 ];
 
+/// What follows the prefix in the name of the Service of `config/webhook`, as in kubebuilder's projects.
+pub const SERVICE: &str = "webhook-service";
+
+/// What follows the prefix in the name of the Secret that the operator fills with the certificates of `SERVICE`, as in kubebuilder's projects.
+pub const SECRET: &str = "webhook-server-cert";
+
+/// The path at which an operator converts objects of a kind.
+pub fn conversion_path(group: &str, kind: &str) -> String {
+    format!("/convert-{}-{}", group.replace('.', "-"), kind.to_lowercase())
+}
+
 /// What a bundle is made of.
 #[derive(Clone, Copy, Debug)]
 pub struct Sources<'a> {

@@ -1,6 +1,6 @@
 //! Webhooks as descriptions of the CSV, from which OLM makes configurations, a Service, and certificates.
 
-use super::{BundleError, Project, SPARED, kinds::named};
+use super::{BundleError, Project, SECRET, SERVICE, SPARED, conversion_path, kinds::named};
 use crate::chart::text;
 use kubewright_machinery::labels;
 use kubewright_machinery::names::LONGEST_LABEL;
@@ -9,9 +9,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The annotation of a definition that the operator converts.
 const CONVERSION: &str = "/metadata/annotations/kubewright.dev~1conversion";
-/// What follows the prefix in the names of the component `../webhook`: its Service, and the Secret that the operator fills.
-const SERVICE: &str = "webhook-service";
-const SECRET: &str = "webhook-server-cert";
 /// The port of a Service that a configuration does not name.
 const PORT: u64 = 443;
 /// The properties of a webhook that a description has too.
@@ -79,11 +76,10 @@ fn conversion(definition: &Value, project: &Project<'_>) -> Option<Value> {
         return definition.pointer("/spec/conversion/webhook").cloned();
     }
     (text(definition, CONVERSION) == "Webhook").then(|| {
-        let group = text(definition, "/spec/group").replace('.', "-");
-        let kind = text(definition, "/spec/names/kind").to_lowercase();
+        let path = conversion_path(text(definition, "/spec/group"), text(definition, "/spec/names/kind"));
         let service = json!({
             "name": format!("{}-{SERVICE}", project.names.base), "namespace": project.names.namespace,
-            "path": format!("/convert-{group}-{kind}"), "port": PORT,
+            "path": path, "port": PORT,
         });
         json!({"clientConfig": {"service": service}, "conversionReviewVersions": ["v1"]})
     })

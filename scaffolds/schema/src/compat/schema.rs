@@ -1,5 +1,6 @@
 //! Compares two schemas field by field: values that are no longer allowed, and values that are no longer kept.
 
+use crate::lint::structural;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -104,8 +105,7 @@ fn bounds(old: &Value, new: &Value) -> Vec<(String, &'static str)> {
 
 /// Whether `anyOf` says what `x-kubernetes-int-or-string` says: controller-gen writes both.
 fn is_int_or_string(schema: &Value) -> bool {
-    let both = serde_json::json!([{"type": "integer"}, {"type": "string"}]);
-    schema["x-kubernetes-int-or-string"] == true && schema["anyOf"] == both
+    schema["x-kubernetes-int-or-string"] == true && structural::is_int_or_string(schema.get("anyOf"))
 }
 
 /// Enums, required fields and rules.

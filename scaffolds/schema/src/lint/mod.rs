@@ -16,7 +16,7 @@ mod remedy;
 mod rules;
 mod schema;
 mod spec;
-mod structural;
+pub(crate) mod structural;
 
 pub use kubewright_machinery::Cause;
 

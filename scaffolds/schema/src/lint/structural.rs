@@ -202,7 +202,8 @@ fn only_names(metadata: &Schema) -> bool {
     })
 }
 
-fn is_int_or_string(any_of: Option<&Value>) -> bool {
+/// Whether `anyOf` has the two branches that `x-kubernetes-int-or-string` stands for.
+pub(crate) fn is_int_or_string(any_of: Option<&Value>) -> bool {
     any_of == Some(&json!([{"type": "integer"}, {"type": "string"}]))
 }
 
