@@ -261,3 +261,42 @@ fn versions_may_differ_in_validation_and_defaults() {
     // No client reads or writes a version that is not served.
     shapes(base, || shape("v3", json!({"type": "object"}))).unwrap();
 }
+
+#[test]
+fn selectable_fields_that_an_api_server_refuses_in_several_versions_are_reported() {
+    fn with_fields(mut crd: Value, fields: &[&str]) -> Value {
+        let fields: Vec<Value> = fields.iter().map(|field| json!({"jsonPath": field})).collect();
+        crd["spec"]["versions"][0]["selectableFields"] = fields.into();
+        crd
+    }
+    fn longer() -> Value {
+        let spec = json!({"type": "object", "properties": {
+            "a": {"type": "string", "maxLength": 5}, "n": {"type": "integer"},
+        }});
+        shape("v2", spec)
+    }
+    fn same() -> Value {
+        shape(
+            "v2",
+            base()["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"].clone(),
+        )
+    }
+    let v1 = || with_fields(base(), &[".spec.a", ".spec.n"]);
+    shapes(v1, || with_fields(same(), &[".spec.a", ".spec.n"])).unwrap();
+    shapes(v1, || with_fields(longer(), &[".spec.n", ".spec.a"])).unwrap();
+    shapes(v1, || with_fields(longer(), &[".spec.a"])).unwrap();
+    assert_eq!(
+        shapes(v1, || with_fields(longer(), &[".spec.a", ".spec.n"])).unwrap_err(),
+        [
+            "`api::v1::Foo`, `api::v2::Foo`, `spec.selectableFields`: Invalid value: \"\": may only be set when validations.schema is \
+             included\n\nhint: an API server refuses lists of selectable fields that are the same in all versions if the schemas differ: \
+             in one version, write its `#[kube(selectable = …)]` in another order, add one, or leave one out"
+        ]
+    );
+    let refused = shapes(v1, || with_fields(same(), &[".spec.n", ".spec.a"])).unwrap_err();
+    assert_eq!(refused.len(), 2, "one for each version: {refused:?}");
+    assert!(
+        refused[1].contains("versions with the same schema need the same `#[kube(selectable = …)]`, in the same order"),
+        "{refused:?}"
+    );
+}

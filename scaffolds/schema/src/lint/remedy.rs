@@ -122,6 +122,11 @@ pub(super) fn of(cause: &Cause) -> Option<String> {
         "names come from `#[kube(kind = …, plural = …, singular = …, shortname = …, category = …)]`"
     } else if cause.field.contains("rinterColumns") {
         "columns come from `#[kube(printcolumn = …)]`"
+    } else if message_has("validations.schema is included") {
+        "an API server refuses lists of selectable fields that are the same in all versions if the schemas differ: \
+         in one version, write its `#[kube(selectable = …)]` in another order, add one, or leave one out"
+    } else if message_has("`version.schema.openAPIV3Schema` is not included") {
+        "versions with the same schema need the same `#[kube(selectable = …)]`, in the same order"
     } else if cause.field.contains("selectableFields") {
         "selectable fields come from `#[kube(selectable = \".spec.…\")]`"
     } else if cause.field.contains(".scale.") {

@@ -7,12 +7,11 @@ use kubewright_machinery::names::{self, Unit};
 use serde_json::{Map, Value, json};
 
 /// The fields that each version may have, and that the server moves to the top of the spec if they are the same in all versions; with
-/// their names there.
-const SHARED: [(&str, &str); 4] = [
+/// their names there. [`selectable`] has the fourth one, whose rules need the schema.
+const SHARED: [(&str, &str); 3] = [
     ("schema", "validation"),
     ("subresources", "subresources"),
     ("additionalPrinterColumns", "additionalPrinterColumns"),
-    ("selectableFields", "selectableFields"),
 ];
 
 pub(super) fn check(crd: &Value) -> Vec<Cause> {
@@ -37,18 +36,17 @@ pub(super) fn check(crd: &Value) -> Vec<Cause> {
         causes.extend(one_version(version, &path.child("versions").index(index)));
     }
     for (key, top) in SHARED {
-        if let Some(first) = versions.first().map(|version| &version[key])
-            && versions.iter().all(|version| version[key] == *first)
-        {
+        if is_shared(versions, key) {
             let status = versions.iter().any(has_status);
-            causes.extend(shared(key, first, &versions[0], (&path.child(top), status)));
+            causes.extend(shared(key, &versions[0], (&path.child(top), status)));
         } else {
             for (index, version) in versions.iter().enumerate() {
                 let at = path.child("versions").index(index).child(key);
-                causes.extend(shared(key, &version[key], version, (&at, has_status(version))));
+                causes.extend(shared(key, version, (&at, has_status(version))));
             }
         }
     }
+    causes.extend(selectable(versions, &path));
     causes
 }
 
@@ -265,14 +263,52 @@ fn has_status(version: &Value) -> bool {
     version["subresources"]["status"].is_object()
 }
 
-/// Checks one of the [`SHARED`] fields, at the top of the spec or in a version. `at` is its path on the server, and whether there is a
-/// status subresource.
-fn shared(key: &str, value: &Value, version: &Value, at: (&Path, bool)) -> Vec<Cause> {
+/// Whether the server moves a field to the top of the spec: whether it is the same in all versions. No list is the same as an empty one.
+fn is_shared(versions: &[Value], key: &str) -> bool {
+    let meant = |version: &Value| match &version[key] {
+        Value::Array(list) if list.is_empty() => Value::Null,
+        value => value.clone(),
+    };
+    let first = versions.first().map(meant);
+    versions.iter().all(|version| Some(meant(version)) == first) && first.is_some()
+}
+
+/// Checks the selectable fields of all versions. The server looks for the schema where it moved the fields: fields at the top need the
+/// one schema of all versions, and those of a version need a schema of that version alone.
+fn selectable(versions: &[Value], path: &Path) -> Vec<Cause> {
+    const KEY: &str = "selectableFields";
+    let (fields_moved, schema_moved) = (is_shared(versions, KEY), is_shared(versions, "schema"));
+    let one = |version: &Value, at: Path| {
+        let list = version[KEY].as_array().filter(|list| !list.is_empty())?;
+        let schema = version["schema"]["openAPIV3Schema"].as_object();
+        Some(match schema.filter(|_| fields_moved == schema_moved) {
+            Some(schema) => fields::selectable(list, schema, &at),
+            None if fields_moved => vec![at.invalid("", "may only be set when validations.schema is included")],
+            // What the server says, although it means the opposite.
+            None => vec![at.invalid(
+                "",
+                "may only be set when `version.schema.openAPIV3Schema` is not included",
+            )],
+        })
+    };
+    if fields_moved {
+        return one(&versions[0], path.child(KEY)).unwrap_or_default();
+    }
+    let each = versions.iter().enumerate();
+    each.filter_map(|(index, version)| one(version, path.child("versions").index(index).child(KEY)))
+        .flatten()
+        .collect()
+}
+
+/// Checks one of the [`SHARED`] fields of `version`. `at` is its path on the server, at the top of the spec or in a version, and whether
+/// there is a status subresource.
+fn shared(key: &str, version: &Value, at: (&Path, bool)) -> Vec<Cause> {
     let (path, status) = at;
-    let schema = version["schema"]["openAPIV3Schema"].as_object();
+    let value = &version[key];
     match (key, value) {
         (_, Value::Null) => Vec::new(),
-        ("schema", _) => schema
+        ("schema", _) => value["openAPIV3Schema"]
+            .as_object()
             .map(|schema| one_schema(schema, path, status))
             .unwrap_or_default(),
         ("subresources", _) => columns::scale(&value["scale"], path),
@@ -281,10 +317,6 @@ fn shared(key: &str, value: &Value, version: &Value, at: (&Path, bool)) -> Vec<C
             .enumerate()
             .flat_map(|(index, column)| columns::check(column, &path.index(index)))
             .collect(),
-        ("selectableFields", Value::Array(list)) if !list.is_empty() => match schema {
-            Some(schema) => fields::selectable(list, schema, path),
-            None => Vec::new(),
-        },
         _ => Vec::new(),
     }
 }

@@ -7,6 +7,7 @@ pub fn all() -> Vec<(&'static str, Value)> {
     let mut all = Vec::new();
     all.extend(top());
     all.extend(columns());
+    all.extend(selectable_versions());
     all.extend(conversion());
     all.extend(nodes());
     all.extend(lists());
@@ -287,6 +288,102 @@ fn selectable(paths: &[&str]) -> Value {
         });
         put(crd, &format!("{ROOT}/properties/spec"), more);
     })
+}
+
+/// A CRD with a version for each item: the fields `target`, and `extra` if given, and the paths of selectable fields.
+fn selectable_in(versions: &[(Option<&str>, &[&str])]) -> Value {
+    with(|crd| {
+        let all = versions.iter().enumerate().map(|(index, (extra, paths))| {
+            let mut it = version(&format!("v{}", index + 1));
+            it["storage"] = json!(index == 0);
+            if let Some(extra) = extra {
+                let fields = "/schema/openAPIV3Schema/properties/spec/properties";
+                put(&mut it, &format!("{fields}/{extra}"), json!({"type": "string"}));
+            }
+            let paths: Vec<Value> = paths.iter().map(|path| json!({"jsonPath": path})).collect();
+            it["selectableFields"] = paths.into();
+            it
+        });
+        crd["spec"]["versions"] = all.collect();
+    })
+}
+
+/// Versions that share their schema or their selectable fields, both, or neither.
+fn selectable_versions() -> Vec<(&'static str, Value)> {
+    const TARGET: &[&str] = &[".spec.target"];
+    const READY: &[&str] = &[".status.ready"];
+    const BOTH: &[&str] = &[".spec.target", ".status.ready"];
+    const TURNED: &[&str] = &[".status.ready", ".spec.target"];
+    let more = Some("more");
+    let without_schema = |mut crd: Value, version: usize| {
+        crd["spec"]["versions"][version]["schema"] = json!(null);
+        crd
+    };
+    vec![
+        ("one schema, one list", selectable_in(&[(None, TARGET), (None, TARGET)])),
+        ("one schema, two lists", selectable_in(&[(None, TARGET), (None, READY)])),
+        ("one schema, two orders", selectable_in(&[(None, BOTH), (None, TURNED)])),
+        (
+            "one schema, a list in the first",
+            selectable_in(&[(None, TARGET), (None, &[])]),
+        ),
+        (
+            "one schema, a list in the second",
+            selectable_in(&[(None, &[]), (None, TARGET)]),
+        ),
+        (
+            "one schema, an unknown field in the first",
+            selectable_in(&[(None, &[".spec.nothing"]), (None, &[])]),
+        ),
+        (
+            "one schema, three lists",
+            selectable_in(&[(None, TARGET), (None, &[]), (None, READY)]),
+        ),
+        (
+            "two schemas, one list",
+            selectable_in(&[(None, TARGET), (more, TARGET)]),
+        ),
+        (
+            "two schemas, one list of an unknown field",
+            selectable_in(&[(None, &[".spec.nothing"]), (more, &[".spec.nothing"])]),
+        ),
+        (
+            "two schemas, two lists",
+            selectable_in(&[(None, TARGET), (more, READY)]),
+        ),
+        (
+            "two schemas, two orders",
+            selectable_in(&[(None, BOTH), (more, TURNED)]),
+        ),
+        (
+            "two schemas, a list in the first",
+            selectable_in(&[(None, TARGET), (more, &[])]),
+        ),
+        (
+            "two schemas, an unknown field in the second",
+            selectable_in(&[(None, TARGET), (more, &[".spec.nothing"])]),
+        ),
+        (
+            "two schemas in three versions, one list",
+            selectable_in(&[(None, TARGET), (None, TARGET), (more, TARGET)]),
+        ),
+        (
+            "two schemas in three versions, three lists",
+            selectable_in(&[(None, TARGET), (None, &[]), (more, READY)]),
+        ),
+        (
+            "selectable without a schema",
+            without_schema(selectable_in(&[(None, TARGET)]), 0),
+        ),
+        (
+            "selectable, one without schema",
+            without_schema(selectable_in(&[(None, TARGET), (None, TARGET)]), 1),
+        ),
+        (
+            "selectable otherwise, one without schema",
+            without_schema(selectable_in(&[(None, TARGET), (None, READY)]), 1),
+        ),
+    ]
 }
 
 fn columns() -> Vec<(&'static str, Value)> {

@@ -4,7 +4,7 @@
 /// The rule, cases that are accepted, cases that are refused.
 pub type Line = (&'static str, &'static [&'static str], &'static [&'static str]);
 
-pub const CHECKLIST: [Line; 39] = [
+pub const CHECKLIST: [Line; 40] = [
     (
         "the name is plural.group",
         &["base"],
@@ -105,6 +105,24 @@ pub const CHECKLIST: [Line; 39] = [
             "selectable number",
             "selectable unknown",
             "selectable anything",
+        ],
+    ),
+    (
+        "selectable fields are where the server moves the schema: both the same in all versions, or neither",
+        &[
+            "one schema, one list",
+            "two schemas, two lists",
+            "two schemas, two orders",
+            "two schemas, a list in the first",
+            "two schemas in three versions, three lists",
+        ],
+        &[
+            "one schema, two lists",
+            "one schema, two orders",
+            "one schema, a list in the first",
+            "one schema, three lists",
+            "two schemas, one list",
+            "two schemas in three versions, one list",
         ],
     ),
     (
