@@ -160,6 +160,39 @@ fn what_a_user_changed_moves_along_and_what_is_in_the_way_is_named() {
 }
 
 #[test]
+fn a_crate_that_no_package_uses_is_not_vendored() {
+    let dir = registry();
+    // As the README of a project says.
+    fs::remove_dir_all(dir.path().join("dev")).unwrap();
+    replace(&dir, "Cargo.toml", "\"dev\", ", "");
+    let run = moved(&dir, "vendored").succeeds();
+    let note = "`crates/apiserver` is left out, because no package of the project uses it";
+    assert!(run.stderr.contains(note), "{}", run.stderr);
+    let has = |name: &str| dir.path().join("crates").join(name).exists();
+    assert_eq!(
+        ["apiserver", "machinery", "runtime", "schema"].map(has),
+        [false, true, true, true]
+    );
+    let again = kubewright(dir.path(), &["sync"]).succeeds();
+    assert!(!again.stderr.contains("is missing"), "{}", again.stderr);
+}
+
+#[test]
+fn a_crate_that_a_package_of_the_user_uses_is_vendored() {
+    let dir = registry();
+    fs::remove_dir_all(dir.path().join("dev")).unwrap();
+    replace(&dir, "Cargo.toml", "\"dev\", ", "");
+    replace(
+        &dir,
+        "Cargo.toml",
+        "[dev-dependencies]\n",
+        "[dev-dependencies]\nkubewright-apiserver.workspace = true\n",
+    );
+    let run = moved(&dir, "vendored").succeeds();
+    assert!(run.stdout.contains("create crates/apiserver/\n"), "{}", run.stdout);
+}
+
+#[test]
 fn crates_that_are_not_those_of_this_kubewright_are_refused_and_nothing_is_written() {
     let dir = vendored();
     let lib = dir.path().join("crates/runtime/src/lib.rs");

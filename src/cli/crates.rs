@@ -5,7 +5,7 @@ use super::session::Session;
 use super::transition::{Seeded, Transition};
 use crate::plan::{FileKind, RelPath};
 use crate::project::{Crates, Project};
-use crate::write::{Origin, State, text_diff, vendored_files, vendored_origin, vendored_state};
+use crate::write::{Origin, State, text_diff, used_crates, vendored_files, vendored_origin, vendored_state};
 use anyhow::{Result, bail};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,8 +21,19 @@ pub fn change(session: Session, crates: Crates, dry_run: bool) -> Result<()> {
     if crates == Crates::Registry {
         check_unchanged(&session)?;
     }
-    let outcome = Transition::new(&session, &project, &Seeded::Merge)?.outcome(&session, false)?;
+    let mut transition = Transition::new(&session, &project, &Seeded::Merge)?;
+    let unused = match crates {
+        Crates::Vendored => unused(&session, &project)?,
+        Crates::Registry => Vec::new(),
+    };
+    unused.iter().for_each(|folder| transition.leave_out(folder));
+    let outcome = transition.outcome(&session, false)?;
     session.finish(&project, outcome, dry_run)?;
+    for folder in unused {
+        report::note(&format!(
+            "`{folder}` is left out, because no package of the project uses it"
+        ));
+    }
     if !dry_run {
         report::note(&match crates {
             Crates::Registry => to_be_locked(&project),
@@ -30,6 +41,14 @@ pub fn change(session: Session, crates: Crates, dry_run: bool) -> Result<()> {
         });
     }
     Ok(())
+}
+
+/// The folders of the crates that no package uses, such as `crates/apiserver` where `dev/` was deleted.
+fn unused(session: &Session, project: &Project) -> Result<Vec<RelPath>> {
+    let used = used_crates(&session.root)?;
+    let planned = session.plan(project)?.entries.into_iter();
+    let crates = planned.filter(|(_, entry)| entry.kind == FileKind::Vendored && !used.contains(entry.source.name()));
+    Ok(crates.map(|(folder, _)| folder).collect())
 }
 
 /// Where the crates of a project without vendored ones come from, and what becomes of its lock.

@@ -57,6 +57,13 @@ impl Transition {
         })
     }
 
+    /// Does not write what the new project has in `folder`, and leaves what is there.
+    pub fn leave_out(&mut self, folder: &RelPath) {
+        let inside = format!("{folder}/");
+        self.was.retain(|path, _| !path.as_str().starts_with(&inside));
+        self.will.retain(|path, _| !path.as_str().starts_with(&inside));
+    }
+
     /// Compares the files with the disk. With `force`, seeded files replace what is in their way, and edited files are
     /// removed.
     pub fn outcome(&self, session: &Session, force: bool) -> Result<Outcome> {

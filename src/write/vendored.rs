@@ -4,6 +4,7 @@
 use super::beneath::Entry;
 use super::compare::State;
 use super::root::Root;
+use super::used::depends;
 use crate::plan::RelPath;
 use crate::project::Release;
 use crate::render::{Sources, header, vendor};
@@ -87,10 +88,7 @@ fn needed(root: &Root, folder: &RelPath, name: &str) -> Result<bool> {
         let text = root
             .read(&format!("crates/{other}/Cargo.toml").parse()?)?
             .unwrap_or_default();
-        let text = String::from_utf8_lossy(&text);
-        // Projects do not get the tests of a crate.
-        let dependencies = text.split("[dev-dependencies]").next().unwrap_or_default();
-        if dependencies.contains(&format!("\"../{name}\"")) {
+        if depends(Some(&String::from_utf8_lossy(&text)), name) {
             return Ok(true);
         }
     }
