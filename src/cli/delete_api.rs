@@ -11,8 +11,8 @@ use std::path::Path;
 /// Flags of `delete api`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Keeps files that you have changed, and names them. The next `make manifests` updates or deletes the CRD.
-A version that a controller uses cannot be deleted alone; first move the controller with
+Keeps files that you have changed, and names them. The next `make manifests` updates or deletes the
+CRD. A version that a controller uses cannot be deleted alone; first move the controller with
 `kubewright edit controller`. Nor can the stored version; first store another one with
 `kubewright create api --storage`.
 

@@ -11,7 +11,8 @@ use std::path::Path;
 /// Flags of `eject`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-The crate stays in its folder. Only its VERSION file is deleted, by which kubewright recognises its crates.
+The crate stays in its folder. Only its VERSION file is deleted, by which kubewright recognises its
+crates.
 
 Example:
   kubewright eject runtime")]

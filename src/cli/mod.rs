@@ -34,9 +34,12 @@ use anyhow::Result;
 use clap::{Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
+/// The columns of a help at most; clap breaks longer lines in two.
+const WIDTH: usize = 100;
+
 /// Kubernetes operators in Rust: projects, kinds, controllers and their manifests
 #[derive(Debug, Parser)]
-#[command(name = "kubewright", version, max_term_width = 100, arg_required_else_help = true)]
+#[command(name = "kubewright", version, max_term_width = WIDTH, arg_required_else_help = true)]
 #[command(after_help = "Start with `kubewright init --domain example.com`, then `kubewright create api`.")]
 pub struct Cli {
     /// The folder of the project [default: the current one]
@@ -130,5 +133,26 @@ pub fn run(cli: Cli) -> Result<()> {
         Command::Completion(args) => completion::run(args),
         Command::Upgrade(args) => upgrade::run(dir, args),
         Command::Alpha(args) => kubebuilder::alpha(&args),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Cli;
+    use clap::{Command, CommandFactory};
+
+    /// Lines of the texts below the options that are longer than a help may be, each with its command.
+    fn too_long(command: &Command) -> Vec<String> {
+        let text = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+        let lines = text.lines().filter(|line| line.chars().count() > super::WIDTH);
+        let own = lines.map(|line| format!("{}: {line}", command.get_name()));
+        own.chain(command.get_subcommands().flat_map(too_long)).collect()
+    }
+
+    #[test]
+    fn no_line_of_a_help_is_broken_in_two() {
+        assert_eq!(too_long(&Cli::command()), Vec::<String>::new());
+        let long = Command::new("long").after_help(format!("short\n{}", "x".repeat(super::WIDTH + 1)));
+        assert_eq!(too_long(&Command::new("all").subcommand(long)).len(), 1);
     }
 }

@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 /// Flags of `sync`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-After a merge, resolve PROJECT by hand, then run this. It rewrites managed files with conflict markers,
-and refuses managed files that were edited by hand.
+After a merge, resolve PROJECT by hand, then run this. It rewrites managed files with conflict
+markers, and refuses managed files that were edited by hand.
 
 With `--crates` it moves the project: crates are written to or deleted from `crates/`, and the files
 that name them are merged with your edits. A crate that you edited or ejected is refused.")]
