@@ -54,6 +54,10 @@ pub fn conversion_path(group: &str, kind: &str) -> String {
     format!("/convert-{}-{}", group.replace('.', "-"), kind.to_lowercase())
 }
 
+/// The note on a bundle that OLM installs, and that the optional rules of `operator-sdk bundle validate` for OperatorHub refuse.
+const NO_PROVIDER: &str = "the ClusterServiceVersion has no `spec.provider.name`, without which OperatorHub does not accept it: write it in \
+                           config/bundle/csv.yaml, or `authors` in Cargo.toml";
+
 /// What a bundle is made of.
 #[derive(Clone, Copy, Debug)]
 pub struct Sources<'a> {
@@ -73,7 +77,7 @@ pub struct Sources<'a> {
 pub struct Bundle {
     /// The files, by their paths in the bundle.
     pub files: BTreeMap<String, String>,
-    /// What works in one namespace only, one line each.
+    /// What works in one namespace only, and what OperatorHub demands beyond OLM, one line each.
     pub notes: Vec<String>,
 }
 
@@ -129,6 +133,9 @@ pub fn bundle(sources: &Sources<'_>, release: &Release) -> Result<Bundle, Bundle
     let path = format!("manifests/{}.clusterserviceversion.yaml", project.names.base);
     files.insert(path, file(&csv));
     let mut notes = Vec::new();
+    if text(&csv, "/spec/provider/name").is_empty() {
+        notes.push(NO_PROVIDER.to_owned());
+    }
     note(&project.names, "the ClusterServiceVersion", &csv["spec"], &mut notes);
     for (at, object) in objects.iter().enumerate() {
         if used.contains(&at) || kinds::is_of_csv(object, &project.names) {

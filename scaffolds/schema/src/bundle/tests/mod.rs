@@ -118,12 +118,17 @@ fn release() -> Release {
     }
 }
 
+/// The bundle of a package with an author.
 fn made(objects: &[Value]) -> Result<Bundle, BundleError> {
+    let package = Package {
+        authors: vec!["Ann <ann@example.com>".to_owned()],
+        ..Package::default()
+    };
     let sources = Sources {
         objects,
         samples: &[],
         base: None,
-        package: &Package::default(),
+        package: &package,
     };
     bundle(&sources, &release())
 }
@@ -312,4 +317,25 @@ fn what_fits_one_namespace_only_is_noted() {
             "ServiceMonitor/foo-monitor names the namespace `foo-system`, which the bundle suggests: it does not fit another one"
         ]
     );
+}
+
+#[test]
+fn a_bundle_without_a_provider_is_written_with_a_note() {
+    let objects = project();
+    let notes = |base: Option<&Value>| {
+        let sources = Sources {
+            objects: &objects,
+            samples: &[],
+            base,
+            package: &Package::default(),
+        };
+        bundle(&sources, &release()).unwrap().notes
+    };
+    let wanted = "the ClusterServiceVersion has no `spec.provider.name`, without which OperatorHub does not accept it: write it in \
+                  config/bundle/csv.yaml, or `authors` in Cargo.toml";
+    assert_eq!(notes(None), [wanted]);
+    let url_alone = json!({"spec": {"provider": {"url": "https://example.com"}}});
+    assert_eq!(notes(Some(&url_alone)), [wanted]);
+    let named = json!({"spec": {"provider": {"name": "Example"}}});
+    assert_eq!(notes(Some(&named)), Vec::<String>::new());
 }

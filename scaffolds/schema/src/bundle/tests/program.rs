@@ -39,7 +39,8 @@ fn a_second_run_replaces_the_bundle_and_leaves_the_files_of_others() {
         "--version",
         "3.2.1",
     ];
-    assert_eq!(run(&words, &input(&project())), (0, format!("{}\n", out.display())));
+    let said = format!("{}\nnote: {}\n", out.display(), super::super::NO_PROVIDER);
+    assert_eq!(run(&words, &input(&project())), (0, said));
     let csv = fs::read_to_string(out.join("manifests/foo.clusterserviceversion.yaml")).unwrap();
     assert!(
         csv.contains("displayName: Mine\n") && csv.contains("version: '3.2.1'\n"),
