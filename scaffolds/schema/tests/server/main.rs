@@ -246,12 +246,26 @@ fn the_linter_accepts_the_crds_of_all_golden_projects() {
     }
 }
 
+/// The server stores no `properties` without fields, which `make manifests` writes for a type without fields: without them, the schema would
+/// be that of an object of any shape if it were normalised again.
+fn drop_empty_properties(value: &mut Value) {
+    match value {
+        Value::Object(map) => {
+            map.retain(|key, value| key != "properties" || *value != json!({}));
+            map.values_mut().for_each(drop_empty_properties);
+        }
+        Value::Array(list) => list.iter_mut().for_each(drop_empty_properties),
+        _ => {}
+    }
+}
+
 #[test]
 #[ignore = "needs KUBEBUILDER_ASSETS"]
 fn manifests_are_stored_unchanged_and_applying_them_again_changes_nothing() {
     let server = ControlPlane::start();
     for (file, yaml) in golden_crds() {
-        let written: Value = serde_saphyr::from_str(&yaml).unwrap();
+        let mut written: Value = serde_saphyr::from_str(&yaml).unwrap();
+        drop_empty_properties(&mut written["spec"]);
         let path = format!("{CRDS}/{}", written["metadata"]["name"].as_str().unwrap());
         let first = apply(&server, &path, &yaml);
         assert!(matches!(first.status, 200 | 201), "{file}: {}", first.body);
