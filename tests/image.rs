@@ -13,7 +13,14 @@ const DOCKER: &str = r#"[ "$1" != info ] || [ -z "$NO_DOCKER" ]"#;
 const KIND: &str = r#"
 case "$*" in
 version) [ -z "$NO_KIND" ] ;;
-"get clusters") echo other ;;
+"get clusters")
+    [ -z "$UNLISTED" ] || { echo "no permission" >&2; exit 1; }
+    echo other
+    # More than a pipe holds, after the name.
+    [ -z "$EXISTING" ] || { echo foobar-operator-test; seq 20000; } ;;
+"create cluster"*)
+    [ -z "$RACED" ] || { echo "node(s) already exist" >&2; exit 1; }
+    [ -z "$KILLED" ] || kill -KILL $$ ;;
 "get kubeconfig"*) echo "current-context: kind" ;;
 esac"#;
 
@@ -21,10 +28,11 @@ esac"#;
 const KUBECTL: &str = r#"
 case " $* " in
 *" get namespace "*) [ -z "$DEPLOYED" ] || echo namespace/foobar-operator-system ;;
+*" get -k config/crd "*) [ -z "$INSTALLED" ] || echo customresourcedefinition.apiextensions.k8s.io/foobars.test.example.com ;;
 *servicemonitors*) exit 1 ;;
 *" kustomize "*) cat config/default/kustomization.yaml >>"$LOG" ;;
 *" apply "*"-f - ") cat >/dev/null ;;
-*" create --dry-run=client --validate=false "*) printf '@\n["","apps"]|["configmaps","foobars/status"]|["get"]||\n[""]|["secrets"]|["patch"]|["a","b"]|\n||["get"]||["/metrics"]\n@kube-system\n[""]|["services"]|["list"]||\n' ;;
+*" create --dry-run=client --validate=false "*) printf '@\n["","apps"]|["configmaps","foobars/status"]|["get"]||\n[""]|["secrets"]|["patch"]|["a","b"]|\n||["get"]||["/metrics"]\n@kube-system\n[""]|["services"]|["list"]||\n["*"]|["*"]|["watch"]||["/*"]\n' ;;
 *" impersonate "*|*" clusterrolebindings"*|*" can-i * * "*) echo no && exit 1 ;;
 *" auth can-i $DENIED "*) echo no && exit 1 ;;
 *" auth can-i "*) echo yes ;;
@@ -42,6 +50,19 @@ case "$*" in
 *token-of-metrics-test*) printf 200 && while [ "$1" != --output ]; do shift; done && echo "kubewright_up 1" >"$2" ;;
 *) printf 401 ;;
 esac"#;
+
+/// What the variables may name.
+const VARIABLES: [&str; 9] = [
+    "NO_DOCKER",
+    "NO_KIND",
+    "EXISTING",
+    "UNLISTED",
+    "RACED",
+    "KILLED",
+    "DEPLOYED",
+    "INSTALLED",
+    "LEFT",
+];
 
 struct Project(tempfile::TempDir);
 
@@ -82,7 +103,7 @@ impl Project {
             .current_dir(self.0.path());
         let path = format!("{}:{}", self.0.path().join("bin").display(), env::var("PATH").unwrap());
         make.env("PATH", path).env("LOG", self.log());
-        for variable in ["NO_DOCKER", "NO_KIND", "DEPLOYED", "LEFT"] {
+        for variable in VARIABLES {
             make.env(variable, if variable == peculiar { "yes" } else { "" });
         }
         make.env("DENIED", peculiar).env_remove("KUBECONFIG");
@@ -100,7 +121,7 @@ fn the_image_is_loaded_deployed_with_all_components_asked_and_removed() {
     );
     assert!(output.status.success(), "{said}{errors}");
     assert!(
-        said.contains("8 permissions are granted") && said.contains("skipped: ../prometheus"),
+        said.contains("10 permissions are granted") && said.contains("skipped: ../prometheus"),
         "{said}"
     );
     let log = fs::read_to_string(project.log()).unwrap();
@@ -118,6 +139,8 @@ fn the_image_is_loaded_deployed_with_all_components_asked_and_removed() {
         "auth can-i patch secrets/b --all-namespaces",
         "auth can-i get /metrics",
         "auth can-i list services --namespace=kube-system",
+        "auth can-i watch *.* --namespace=kube-system",
+        "auth can-i watch /* --as",
         "kubectl --namespace default wait --for condition=Ready --timeout 2m foobar/foobar-sample",
         "kubectl delete --ignore-not-found -k config/default",
         "kind delete cluster --name foobar-operator-test",
@@ -137,6 +160,12 @@ fn what_is_missing_or_wrong_fails_with_a_remedy() {
         (
             "DEPLOYED",
             "has the namespace `foobar-operator-system` already",
+            "KIND_CLUSTER",
+        ),
+        ("UNLISTED", "`kind get clusters` fails", "see what it prints"),
+        (
+            "INSTALLED",
+            "has kinds of this operator already: customresourcedefinition.apiextensions.k8s.io/foobars.test.example.com",
             "KIND_CLUSTER",
         ),
         ("patch secrets/a", "auth can-i patch secrets/a", "config/rbac"),
@@ -161,5 +190,26 @@ fn what_is_missing_or_wrong_fails_with_a_remedy() {
             log.contains("kind delete cluster"),
             "{log}"
         );
+        // What it has not deployed is not removed.
+        let deployed = log.contains("kubectl kustomize");
+        assert!(deployed || !log.contains("kubectl delete"), "{peculiar}: {log}");
+    }
+}
+
+#[test]
+fn a_cluster_that_the_test_has_not_made_is_never_deleted() {
+    for (peculiar, passes, deleted) in [
+        ("EXISTING", true, false),
+        ("UNLISTED", false, false),
+        ("RACED", false, false),
+        // kind has made a part of it.
+        ("KILLED", false, true),
+    ] {
+        let project = Project::new();
+        let output = project.test_image(peculiar);
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.success(), passes, "{peculiar}: {errors}");
+        let log = fs::read_to_string(project.log()).unwrap();
+        assert_eq!(log.contains("kind delete cluster"), deleted, "{peculiar}: {log}");
     }
 }

@@ -42,16 +42,29 @@ check_tools() {
     curl --version >/dev/null 2>&1 || fail "\`curl\` is not installed" "install it with the packages of your system"
 }
 
-# A cluster that exists stays; it must not have the operator.
+# Makes the cluster, of which kind has just said that it does not exist. kind removes what it has made if it fails, but not if it is interrupted
+# or killed: then `finish` does.
+create_cluster() {
+    local status=0
+    created=yes
+    $kind create cluster --name "$cluster" --kubeconfig "$work/kubeconfig" --wait 3m || status=$?
+    [ $status -eq 0 ] || [ $status -gt 128 ] || created=""
+    [ $status -eq 0 ] || fail "the cluster \`$cluster\` cannot be made" "see what \`$kind\` prints"
+}
+
+# A cluster that exists stays; it must not have the operator, nor its kinds: `make undeploy` deletes all their objects.
 start_cluster() {
-    if ! $kind get clusters 2>/dev/null | grep -qx "$cluster"; then
-        created=yes
-        $kind create cluster --name "$cluster" --kubeconfig "$work/kubeconfig" --wait 3m
-    fi
+    local clusters found
+    clusters=$($kind get clusters) || fail "\`$kind get clusters\` fails" "see what it prints"
+    grep -qxF -- "$cluster" <<<"$clusters" || create_cluster
     $kind get kubeconfig --name "$cluster" >"$work/kubeconfig"
     export KUBECONFIG=$work/kubeconfig
-    [ -z "$($kubectl get namespace "$namespace" --ignore-not-found --output name)" ] ||
+    found=$($kubectl get namespace "$namespace" --ignore-not-found --output name) || fail "the cluster \`$cluster\` does not answer" "see what \`$kubectl\` prints"
+    [ -z "$found" ] ||
         fail "the cluster \`$cluster\` has the namespace \`$namespace\` already" "run \`make undeploy\` there, or name another cluster with KIND_CLUSTER"
+    found=$($kubectl get -k config/crd --ignore-not-found --output name) || fail "the cluster \`$cluster\` does not answer" "see what \`$kubectl\` prints"
+    [ -z "$found" ] ||
+        fail "the cluster \`$cluster\` has kinds of this operator already: $(tr '\n' ' ' <<<"$found")" "run \`make uninstall\` there, which deletes all their objects, or name another cluster with KIND_CLUSTER"
 }
 
 # A copy of config/ and the Makefile in which the components are those of the project and all others that the cluster can take.
@@ -104,6 +117,8 @@ rules() {
 ask_role() {
     local groups resources verbs names urls verb group resource one asked=0
     local own=--all-namespaces scope
+    # A `*` in a rule is no file name.
+    set -f
     while IFS='|' read -r groups resources verbs names urls; do
         case "$groups" in
         @) scope=$own ;;
@@ -130,6 +145,7 @@ ask_role() {
             done
         done
     done < <(rules)
+    set +f
     [ $asked -gt 0 ] || fail "config/rbac/role.yaml has no rule" "run \`make manifests\`"
     may no create clusterrolebindings.rbac.authorization.k8s.io --all-namespaces
     may no impersonate users --all-namespaces
