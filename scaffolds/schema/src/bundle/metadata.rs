@@ -1,8 +1,10 @@
 //! What a catalogue reads first: version, channels, annotations, and the image of the bundle.
 
 use super::{BundleError, HEADER};
+use crate::yaml;
 use kubewright_machinery::labels;
 use kubewright_machinery::names::{Unit, subdomain};
+use serde_json::json;
 use std::collections::BTreeMap;
 
 /// The channel of releases that name none; `candidate`, `fast` and `stable` are the names that OLM recommends.
@@ -92,15 +94,15 @@ pub(super) fn files(base: &str, release: &Release) -> BTreeMap<String, String> {
             default.or(channels.first().copied()).unwrap_or(CHANNEL),
         ),
     ];
-    let mut yaml = format!("{HEADER}\nannotations:\n");
+    let mut text = format!("{HEADER}\nannotations:\n");
     let mut image = format!("{HEADER}\nFROM scratch\n\n");
     for (name, value) in annotations {
         let name = format!("operators.operatorframework.io.bundle.{name}");
-        yaml.push_str(&format!("  {name}: {value}\n"));
+        text.push_str(&format!("  {}", yaml::to_string(&json!({ &name: value }))));
         image.push_str(&format!("LABEL {name}={value}\n"));
     }
     image.push_str("\nCOPY manifests /manifests/\nCOPY metadata /metadata/\n");
-    [("metadata/annotations.yaml", yaml), ("bundle.Dockerfile", image)]
+    [("metadata/annotations.yaml", text), ("bundle.Dockerfile", image)]
         .map(|(path, text)| (path.to_owned(), text))
         .into()
 }
@@ -163,5 +165,21 @@ mod tests {
         release.channels.pop();
         release.default_channel = Some("slow".to_owned());
         assert!(matches!(release.check("foo"), Err(BundleError::Channel(_))));
+    }
+
+    #[test]
+    fn a_channel_that_looks_like_a_number_or_a_boolean_stays_a_string() {
+        for channel in ["4.10", "yes", "1e3", "stable-4.10"] {
+            let mut release = release("1.0.0");
+            release.channels = vec![channel.to_owned()];
+            let text = files("foo", &release).remove("metadata/annotations.yaml").unwrap();
+            let read = yaml::documents(&text).unwrap().remove(0);
+            for name in ["channels.v1", "channel.default.v1"] {
+                let name = format!("operators.operatorframework.io.bundle.{name}");
+                assert_eq!(read["annotations"][&name], *channel, "{text}");
+            }
+            // A reader of YAML 1.1 takes `yes` for a boolean.
+            assert_eq!(text.contains("'yes'"), channel == "yes", "{text}");
+        }
     }
 }
