@@ -215,3 +215,27 @@ fn flags_of_the_project_and_a_controller_are_two_commands() {
     edit(dir.path(), &controller).succeeds();
     edit(dir.path(), &["--dry-run"]).refuses(2, &["nothing to change"]);
 }
+
+#[cfg(unix)]
+#[test]
+fn files_that_are_replaced_keep_their_modes_whatever_the_umask() {
+    use std::os::unix::fs::PermissionsExt;
+    let dir = made(SETTINGS[0]);
+    let modes = [("src/main.rs", 0o600), ("PROJECT", 0o640), ("Cargo.toml", 0o664)];
+    for (file, mode) in modes {
+        fs::set_permissions(dir.path().join(file), fs::Permissions::from_mode(mode)).unwrap();
+    }
+    let before = modes.map(|(file, _)| read(dir.path(), file));
+    // The umask belongs to the process.
+    let output = std::process::Command::new("sh")
+        .args(["-c", "umask 077; exec \"$@\"", "sh", cli::binary()])
+        .args(["edit", "--license=mit", "--owner=B"])
+        .current_dir(dir.path())
+        .output();
+    cli::Run::of(output.unwrap()).succeeds();
+    for ((file, mode), before) in modes.into_iter().zip(before) {
+        assert_ne!(read(dir.path(), file), before, "{file} is replaced");
+        let found = fs::metadata(dir.path().join(file)).unwrap().permissions().mode() & 0o777;
+        assert_eq!(found, mode, "{file}: {found:o} instead of {mode:o}");
+    }
+}

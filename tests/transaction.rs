@@ -182,6 +182,30 @@ fn after_a_crash_at_any_operation_the_next_command_finds_all_or_nothing() {
     assert!(completed[0] >= 3 && completed[1] >= 8, "{completed:?}");
 }
 
+#[cfg(unix)]
+#[test]
+fn a_replaced_file_keeps_its_mode_also_after_a_crash_at_any_operation() {
+    use std::os::unix::fs::PermissionsExt;
+    for mode in [0o600, 0o640, 0o666, 0o444, 0o755] {
+        for operations in 0.. {
+            let (dir, changes) = scene();
+            let path = dir.path().join("changed");
+            fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+            let (disk, left) = FaultyDisk::new(operations, Fault::Dies);
+            let result = commit(dir.path(), disk, &changes);
+            settled(dir.path());
+            let found = fs::metadata(&path).unwrap().permissions().mode() & 0o777;
+            assert_eq!(
+                found, mode,
+                "{found:o} instead of {mode:o} after {operations} operations"
+            );
+            if result.is_ok() && left.get() >= 0 {
+                break;
+            }
+        }
+    }
+}
+
 #[test]
 fn after_a_second_crash_during_completion_the_next_command_finds_all_or_nothing() {
     let (before, after) = outcomes();

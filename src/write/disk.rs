@@ -32,6 +32,8 @@ pub struct NewFile<'a> {
     pub bytes: &'a [u8],
     /// Whether it is executable.
     pub executable: bool,
+    /// The file that it replaces, whose mode it gets.
+    pub replaced: Option<&'a RelPath>,
     /// Whether it has to survive a power failure.
     pub durable: bool,
 }
@@ -51,7 +53,10 @@ impl RealDisk {
 
 impl Disk for RealDisk {
     fn create(&self, tree: &Beneath, path: &RelPath, new: &NewFile<'_>) -> io::Result<()> {
-        let mut file = tree.create(path, new.executable)?;
+        let mut file = match new.replaced {
+            Some(replaced) => tree.create_like(path, replaced, new.executable)?,
+            None => tree.create(path, new.executable)?,
+        };
         file.write_all(new.bytes)?;
         if new.durable {
             file.sync_all()?;

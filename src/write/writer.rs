@@ -145,6 +145,7 @@ impl<'a> Writer<'a> {
         let incomplete = NewFile {
             bytes: text.as_bytes(),
             executable: false,
+            replaced: None,
             durable: true,
         };
         self.disk
@@ -166,9 +167,11 @@ impl<'a> Writer<'a> {
         let fail = || format!("cannot write `{path}`");
         if let Some(text) = &step.after {
             self.make_folders(&path, done).with_context(fail)?;
+            let replaced = self.replaced(nth, &path, step).with_context(fail)?;
             let new = NewFile {
                 bytes: text.as_bytes(),
                 executable: step.executable,
+                replaced: replaced.as_ref(),
                 durable: false,
             };
             if done.first && step.before.is_none() {
@@ -187,6 +190,19 @@ impl<'a> Writer<'a> {
             self.stage(&new).with_context(fail)?;
         }
         self.replace(nth, &path, step, done).with_context(fail)
+    }
+
+    /// The file that a step replaces: in its place, or next to the journal, where an interrupted command has moved it.
+    fn replaced(&self, nth: usize, path: &RelPath, step: &Step) -> io::Result<Option<RelPath>> {
+        if step.before.is_none() {
+            return Ok(None);
+        }
+        for candidate in [path.clone(), kept(nth)] {
+            if self.tree.entry(&candidate)? == Some(Entry::File) {
+                return Ok(Some(candidate));
+            }
+        }
+        Ok(None)
     }
 
     /// Writes the new contents of a file next to the journal.

@@ -147,6 +147,12 @@ impl Beneath {
         system::create(&self.root, path, executable)
     }
 
+    /// Creates a new file with the permissions of another, whatever the umask. With `executable`, those who may read it may also execute it.
+    /// Nobody else can read it before it has them. Systems without modes create an ordinary file.
+    pub fn create_like(&self, path: &RelPath, other: &RelPath, executable: bool) -> io::Result<std::fs::File> {
+        system::create_like(&self.root, path, other, executable)
+    }
+
     /// Moves a file, and replaces an existing file or link.
     pub fn rename(&self, from: &RelPath, to: &RelPath) -> io::Result<()> {
         system::rename(&self.root, from, to)

@@ -58,6 +58,10 @@ pub fn create(root: &Root, path: &RelPath, _executable: bool) -> io::Result<File
         .open(checked(root, path)?)
 }
 
+pub fn create_like(root: &Root, path: &RelPath, _other: &RelPath, executable: bool) -> io::Result<File> {
+    create(root, path, executable)
+}
+
 pub fn rename(root: &Root, from: &RelPath, to: &RelPath) -> io::Result<()> {
     fs::rename(checked(root, from)?, checked(root, to)?)
 }

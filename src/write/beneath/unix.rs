@@ -112,10 +112,33 @@ pub fn names(root: &Root, path: Option<&RelPath>) -> io::Result<Vec<OsString>> {
 }
 
 pub fn create(root: &Root, path: &RelPath, executable: bool) -> io::Result<File> {
+    create_with(root, path, if executable { 0o777 } else { 0o666 })
+}
+
+/// Permissions of owner, group and others. A set-user-ID bit is not copied.
+const PERMISSIONS: RawMode = 0o777;
+
+pub fn create_like(root: &Root, path: &RelPath, other: &RelPath, executable: bool) -> io::Result<File> {
+    let (folder, name) = parent(root, other)?;
+    let found = fs::statat(folder.fd(root), name, AtFlags::SYMLINK_NOFOLLOW)?;
+    let mut mode = found.st_mode as RawMode & PERMISSIONS;
+    if executable {
+        mode |= (mode & 0o444) >> 2;
+    }
+    let file = create_with(root, path, 0o600)?;
+    fs::fchmod(&file, Mode::from_raw_mode(mode))?;
+    Ok(file)
+}
+
+fn create_with(root: &Root, path: &RelPath, mode: RawMode) -> io::Result<File> {
     let (folder, name) = parent(root, path)?;
     let how = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let mode = Mode::from_raw_mode(if executable { 0o777 } else { 0o666 });
-    Ok(File::from(fs::openat(folder.fd(root), name, how, mode)?))
+    Ok(File::from(fs::openat(
+        folder.fd(root),
+        name,
+        how,
+        Mode::from_raw_mode(mode),
+    )?))
 }
 
 pub fn rename(root: &Root, from: &RelPath, to: &RelPath) -> io::Result<()> {
