@@ -2,7 +2,7 @@
 
 use kube::api::{Api, ApiResource, DynamicObject, GroupVersionKind};
 use kube::{Client, Config};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
 
@@ -27,7 +27,7 @@ impl Cluster {
         Ok((Self { runtime, client }, version))
     }
 
-    /// The CRDs of these names, in their order; `None` for those that are not installed.
+    /// The CRDs of these names, in their order; `None` for those that are not installed. Of their metadata they have the annotations.
     ///
     /// # Errors
     /// Why one cannot be read, on one line.
@@ -39,7 +39,10 @@ impl Cluster {
             for name in names {
                 let crd = api.get_opt(name).await;
                 let crd = crd.map_err(|error| format!("`{name}` cannot be read: {}", deepest(&error)))?;
-                found.push(crd.map(|crd| crd.data));
+                found.push(crd.map(|mut crd| {
+                    crd.data["metadata"] = json!({"annotations": crd.metadata.annotations});
+                    crd.data
+                }));
             }
             Ok(found)
         };

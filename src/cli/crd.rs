@@ -154,10 +154,15 @@ fn in_cluster(name: &str, conversion: Conversion) -> Result<String> {
     {
         spec.remove("conversion");
     }
+    let mut metadata = json!({"name": name});
+    let approved = &stored["metadata"]["annotations"][render::APPROVED];
+    if approved.is_string() {
+        metadata["annotations"] = json!({render::APPROVED: approved});
+    }
     let crd = json!({
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
-        "metadata": {"name": name},
+        "metadata": metadata,
         "spec": stored["spec"],
     });
     // A value of JSON has no keys or numbers that YAML lacks.

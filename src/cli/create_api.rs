@@ -229,7 +229,8 @@ impl Args {
                 .short_names
                 .or((!self.short_names.is_empty()).then_some(self.short_names)),
             cluster: subject.cluster.or(self.cluster.then_some(true)),
-            storage: self.storage,
+            // The CRD says it.
+            storage: self.storage || (subject.adopted && self.force),
             resource: self.resource || subject.origin == Origin::Kubernetes,
             controller: pattern.map(|pattern| NewController {
                 name: self.controller_name,

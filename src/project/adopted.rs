@@ -6,6 +6,8 @@ use super::pattern::Name;
 use super::printable::printable;
 use super::{Controller, Definition, Group, Kind, Project, Version};
 use anyhow::{Result, anyhow, bail};
+use serde_json::Value;
+use std::collections::BTreeSet;
 
 impl Project {
     /// The group of a CRD that the project takes over, without the domain: all groups of its own kinds end with that.
@@ -53,14 +55,37 @@ impl Project {
         }
         Ok(())
     }
+
+    /// Refuses to replace the CRD of a kind that was taken over by one that does not serve all of its versions: their types would stay,
+    /// with what the former CRD said.
+    pub(super) fn adopted_versions_stay(&self, new: &NewApi) -> Result<()> {
+        let kind = self.kind(&new.group, &new.kind).filter(|kind| kind.adopted);
+        let Some(kind) = kind.filter(|_| new.adopted && new.replace) else {
+            return Ok(());
+        };
+        let served = |version: &Version| *version == new.version || new.others.contains(version);
+        match kind.versions.iter().find(|version| !served(&version.name)) {
+            None => Ok(()),
+            Some(gone) => bail!(
+                "`{name}` has version `{version}`, which this CRD does not serve\n\n\
+                 hint: serve it in the CRD; or delete it first, with \
+                 `kubewright delete api --group {group} --version {version} --kind {name}`",
+                name = kind.name,
+                version = gone.name,
+                group = kind.group
+            ),
+        }
+    }
 }
 
 impl Definition {
     /// The versions that are served, first the one that is stored.
     ///
     /// # Errors
-    /// If the stored version is not served, or a version has no name that a module can have, or no schema with fields.
+    /// If two versions have one name or several are stored; if the stored version is not served, or a version has no name
+    /// that a module can have, or no schema with fields.
     pub fn versions_to_adopt(&self) -> Result<(Version, Vec<Version>)> {
+        self.check_versions()?;
         let mut stored = None;
         let mut others = Vec::new();
         for version in self.versions().filter(|version| version["served"] == true) {
@@ -79,6 +104,25 @@ impl Definition {
         Ok((stored, others))
     }
 
+    /// Refuses versions that API servers refuse: two of one name, and several that are stored.
+    fn check_versions(&self) -> Result<()> {
+        let name = |version: &Value| printable(version["name"].as_str().unwrap_or_default());
+        let mut names = BTreeSet::new();
+        if let Some(twice) = self.versions().map(name).find(|name| !names.insert(name.clone())) {
+            bail!("the CRD has version `{twice}` twice\n\nhint: leave out one of the two in the CRD first");
+        }
+        let stored = self.versions().filter(|version| version["storage"] == true);
+        let stored: Vec<_> = stored.map(|version| format!("`{}`", name(version))).collect();
+        if stored.len() > 1 {
+            bail!(
+                "the CRD stores objects in several versions: {}\n\n\
+                 hint: leave `storage: true` at one of them in the CRD first, which `kubectl get crd -o yaml` shows in a cluster",
+                stored.join(", ")
+            );
+        }
+        Ok(())
+    }
+
     /// The names of the versions that are not served.
     pub fn unserved(&self) -> Vec<String> {
         let unserved = self.versions().filter(|version| version["served"] != true);
@@ -87,6 +131,9 @@ impl Definition {
             .collect()
     }
 }
+
+/// The command that takes a kind over again, with another CRD.
+pub(super) const FROM_COPY: &str = "`kubewright create api --from-crd FILE --own --force`";
 
 /// Refuses to take over a kind that the project has, and to add a version to one that was taken over.
 pub(super) fn adopted_stays(kind: &Kind, new: &NewApi) -> Result<()> {
@@ -97,10 +144,15 @@ pub(super) fn adopted_stays(kind: &Kind, new: &NewApi) -> Result<()> {
             kind.name,
             kind.group
         ),
+        (true, false) if kind.version(&new.version).is_some() && new.storage => bail!(
+            "`{0}` was taken over from a CRD, which says in which version objects are stored\n\n\
+             hint: move `storage: true` to `{1}` in a copy of the CRD (`make manifests` wrote one), and name that: {FROM_COPY}",
+            kind.name,
+            new.version
+        ),
         (true, false) => bail!(
             "`{0}` was taken over from a CRD, and a generated type would have other fields\n\n\
-             hint: add the version to a copy of the CRD (`make manifests` wrote one), and name that: \
-             `kubewright create api --from-crd FILE --own --force`; for a controller, add `--resource=false`",
+             hint: add the version to a copy of the CRD (`make manifests` wrote one), and name that: {FROM_COPY}; for a controller, add `--resource=false`",
             kind.name
         ),
         _ => Ok(()),

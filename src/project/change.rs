@@ -93,6 +93,7 @@ impl NewApi {
 impl Project {
     /// The project with that kind, version and controller; unchanged if it has them already.
     pub fn with_api(&self, new: &NewApi) -> Result<Self> {
+        self.adopted_versions_stay(new)?;
         let mut project = self.joined(new)?;
         let pattern = new.controller.as_ref().map(|controller| &controller.pattern);
         if let Some(kind) = pattern.and_then(Pattern::internal_kind)
@@ -144,6 +145,7 @@ impl Project {
                 version: version.clone(),
                 controller: None,
                 others: Vec::new(),
+                storage: false,
                 ..new.clone()
             };
             project = project.joined(&other)?;
@@ -301,6 +303,9 @@ fn extend(kind: &mut Kind, new: &NewApi, project: &Project) -> Result<()> {
         };
         return Ok(());
     }
+    if let (true, true, Some(names)) = (new.adopted, new.replace, &new.short_names) {
+        kind.short_names = names.clone();
+    }
     shared_stays(kind, new)?;
     for version in kind
         .versions
@@ -368,6 +373,12 @@ fn shared_stays(kind: &Kind, new: &NewApi) -> Result<()> {
     ];
     match other.iter().find(|(_, differs, _)| *differs) {
         None => Ok(()),
+        Some((_, _, there)) if new.definition.is_some() => bail!(
+            "`{0}` exists already, with {there}, and this CRD says something else\n\n\
+             hint: change the CRD; or delete the kind first, with `kubewright delete api --group {1} --kind {0} --all-versions`",
+            kind.name,
+            kind.group
+        ),
         Some((flag, _, there)) if kind.has_only(&new.version) => bail!(
             "`{}` exists already, with {there}\n\nhint: leave out `{flag}`, or start the kind afresh with `--force`",
             kind.name

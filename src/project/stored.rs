@@ -1,6 +1,7 @@
-//! Which version of a kind is stored: it changes with `create api --storage`, and is not deleted while clusters may have
+//! Which version of a kind is stored: it changes with `create api --storage`, or with the CRD from which a kind is taken over, and is not deleted while clusters may have
 //! objects that are stored in it.
 
+use super::adopted::FROM_COPY;
 use super::{Group, Kind, KindName, Project, Version};
 use anyhow::{Result, bail};
 
@@ -28,11 +29,14 @@ impl Project {
             return Ok(());
         };
         if dropped.storage {
+            let other = &other.name;
+            let how = match kind.adopted {
+                true => format!("`storage: true` at `{other}` in a copy of the CRD, and {FROM_COPY}"),
+                false => format!("`kubewright create api --group {group} --version {other} --kind {name} --storage`"),
+            };
             bail!(
                 "`{version}` is the version in which objects of `{name}` are stored\n\n\
-                 hint: store another one first, with `kubewright create api --group {group} --version {} --kind {name} --storage`; \
-                 or delete the whole kind with `--all-versions`",
-                other.name
+                 hint: store another one first, with {how}; or delete the whole kind with `--all-versions`"
             );
         }
         if dropped.former_storage && !migrated {

@@ -78,6 +78,8 @@ fn a_crd_of_the_cluster_gives_the_same_types_as_its_file() {
     let folder = tempfile::tempdir().unwrap();
     let text = fs::read_to_string(fixture("pump.yaml")).unwrap();
     let mut crd: Value = serde_saphyr::from_str(&text).unwrap();
+    let approved = json!({"api-approved.kubernetes.io": "https://example.com/1", "other": "b"});
+    crd["metadata"]["annotations"] = approved;
     let service = json!({"name": "a", "namespace": "b"});
     crd["spec"]["conversion"] = json!({
         "strategy": "Webhook",
@@ -87,7 +89,11 @@ fn a_crd_of_the_cluster_gives_the_same_types_as_its_file() {
     let (from_file, from_cluster) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     init(from_file.path());
     init(from_cluster.path());
-    let file = fixture("pump.yaml").display().to_string();
+    let file = folder.path().join("pump.yaml");
+    let name = "  name: pumps.water.example.com\n";
+    let annotation = "  annotations: {api-approved.kubernetes.io: https://example.com/1}\n";
+    fs::write(&file, text.replace(name, &format!("{name}{annotation}"))).unwrap();
+    let file = file.display().to_string();
     kubewright(from_file.path(), &["create", "api", "--from-crd", &file, "--own"]).succeeds();
     let next = cluster.create_api(from_cluster.path(), &["--own"]).succeeds().stderr;
     assert!(
@@ -97,6 +103,10 @@ fn a_crd_of_the_cluster_gives_the_same_types_as_its_file() {
     for path in ["api/src/water/v1/pump.rs", "config/samples/water_v1_pump.yaml"] {
         let [one, other] = [&from_file, &from_cluster].map(|dir| fs::read_to_string(dir.path().join(path)).unwrap());
         assert!(one == other, "{path}:\n{other}");
+        assert!(
+            !path.ends_with(".rs") || other.contains("annotation(\"api-approved.kubernetes.io\""),
+            "{other}"
+        );
     }
 
     // For a kind of another owner the copy has no conversion: tests have no such webhook.

@@ -65,6 +65,12 @@ fn what_cannot_be_taken_over_is_refused_and_nothing_is_written() {
         &["the CRD serves none of its versions in which objects are stored"],
     );
     edited(
+        "storage: false",
+        "storage: true",
+        &["the CRD stores objects in several versions: `v1`, `v1alpha1`"],
+    );
+    edited("name: v1alpha1", "name: v1", &["the CRD has version `v1` twice"]);
+    edited(
         "name: pumps.water",
         "name: pump.water",
         &["has to be `pumps.water.example.com`"],
@@ -103,4 +109,62 @@ fn what_cannot_be_taken_over_is_refused_and_nothing_is_written() {
             "git checkout",
         ],
     );
+}
+
+/// The text of `pump.yaml`, which stores `v1alpha1`.
+fn moved() -> String {
+    let text = fs::read_to_string(fixture("pump.yaml")).unwrap();
+    let (head, rest) = text.split_once("storage: true").unwrap();
+    format!(
+        "{head}storage: false{}",
+        rest.replacen("storage: false", "storage: true", 1)
+    )
+}
+
+#[test]
+fn the_stored_version_of_a_kind_that_was_taken_over_moves_with_its_crd() {
+    let dir = tempfile::tempdir().unwrap();
+    kubewright(dir.path(), &["init", "--domain", "example.com", "--project-name", "op"]).succeeds();
+    own(dir.path(), "pump", "Pump", &[]).succeeds();
+    let of = ["--group", "water", "--kind", "Pump", "--version"];
+    let run = |first: [&str; 2], version: &str, more: &[&str]| {
+        kubewright(dir.path(), &[&first[..], &of[..], &[version], more].concat())
+    };
+    let create = ["create", "api"];
+    let delete = ["delete", "api"];
+    let hint = "`kubewright create api --from-crd FILE --own --force`";
+    run(create, "v1alpha1", &["--storage"])
+        .refuses(1, &["move `storage: true` to `v1alpha1` in a copy of the CRD", hint]);
+    run(delete, "v1", &[]).refuses(1, &["controller `pump` uses version `v1`"]);
+
+    let file = dir.path().join("moved.yaml");
+    let path = file.display().to_string();
+    let again = |text: &str, more: &[&str]| {
+        fs::write(&file, text).unwrap();
+        let args = ["create", "api", "--from-crd", &path, "--own", "--force", "--yes"];
+        kubewright(dir.path(), &[&args[..], more].concat())
+    };
+    let next = again(&moved(), &[]).succeeds().stderr;
+    assert!(
+        next.contains("`v1alpha1` is stored from now on; run `make migrate-storage`") && !next.contains("`v1` stays"),
+        "{next}"
+    );
+    let project = fs::read_to_string(dir.path().join("PROJECT")).unwrap();
+    let versions = "versions: [{version: v1, storage: false, formerStorage: true}, {version: v1alpha1}]";
+    assert!(project.contains(versions), "{project}");
+    run(delete, "v1alpha1", &[]).refuses(
+        1,
+        &["`v1alpha1` is the version in which objects of `Pump` are stored", hint],
+    );
+
+    let unserved = moved().replacen("served: true", "served: false", 1);
+    again(&unserved, &[]).refuses(
+        1,
+        &[
+            "`Pump` has version `v1`, which this CRD does not serve",
+            "hint: serve it in the CRD",
+        ],
+    );
+    let cluster = moved().replace("scope: Namespaced", "scope: Cluster");
+    again(&cluster, &[]).refuses(1, &["with namespaced objects in all its versions", "--all-versions`"]);
 }

@@ -211,7 +211,7 @@ fn bounds(name: &str, keys: Arguments, rest: &mut Schema) -> Option<String> {
         if rest.get(key).is_some_and(|value| value.is_i64() || value.is_u64())
             && let Some(value) = rest.remove(key)
         {
-            words.push(format!("{word} = {value}"));
+            words.push(format!("{word} = {}", literal(&value)));
         }
     }
     (!words.is_empty()).then(|| format!("#[schemars({name}({}))]", words.join(", ")))
@@ -221,9 +221,16 @@ fn extend(key: &str, value: &Value) -> String {
     format!("#[schemars(extend({key:?} = {}))]", literal(value))
 }
 
-/// JSON as Rust code inside `extend(…)`: the same but for escapes in texts.
+/// JSON as Rust code inside `extend(…)`: the same but for escapes in texts, and for the types of integers that are not an `i32`,
+/// Rust's type of a literal that has none.
 pub fn literal(value: &Value) -> String {
     match value {
+        Value::Number(number) => match (number.as_i64(), number.is_u64()) {
+            (Some(small), _) if i32::try_from(small).is_ok() => small.to_string(),
+            (Some(large), _) => format!("{large}_i64"),
+            (None, true) => format!("{number}_u64"),
+            (None, false) => number.to_string(),
+        },
         Value::String(text) => format!("{text:?}"),
         Value::Array(list) => format!("[{}]", list.iter().map(literal).collect::<Vec<_>>().join(", ")),
         Value::Object(map) => {
@@ -299,6 +306,64 @@ mod tests {
             let wanted: Vec<_> = wanted.into_iter().map(|it| format!("#[schemars({it})]")).collect();
             assert_eq!(of_field(&kind, &schema, false), wanted, "{schema}");
         }
+    }
+
+    #[test]
+    fn an_integer_that_is_not_an_i32_has_its_type() {
+        let integer = |rest: Value| {
+            let mut schema = json!({"type": "integer", "format": "int64"});
+            schema
+                .as_object_mut()
+                .unwrap()
+                .extend(rest.as_object().unwrap().clone());
+            (Type::I64, schema)
+        };
+        let text = (Type::Text, json!({"type": "string", "maxLength": 4294967296_u64}));
+        let items =
+            json!({"type": "array", "items": {"type": "integer", "format": "int64", "maximum": 4294967295_u64}});
+        let table = [
+            (
+                integer(json!({"minimum": i32::MIN, "maximum": i32::MAX})),
+                "range(min = -2147483648, max = 2147483647)",
+            ),
+            (
+                integer(json!({"maximum": 2147483648_i64})),
+                "range(max = 2147483648_i64)",
+            ),
+            (
+                integer(json!({"minimum": i64::MIN, "maximum": u64::MAX})),
+                "range(min = -9223372036854775808_i64, max = 18446744073709551615_u64)",
+            ),
+            (
+                integer(json!({"default": 4294967296_i64})),
+                r#"extend("default" = 4294967296_i64)"#,
+            ),
+            (
+                integer(json!({"enum": [1, 4294967296_i64]})),
+                r#"extend("enum" = [1, 4294967296_i64])"#,
+            ),
+            (integer(json!({"maximum": 1e20})), r#"extend("maximum" = 1e+20)"#),
+            (text, "length(max = 4294967296_i64)"),
+            (
+                (Type::List(Box::new(Type::I64)), items),
+                r#"extend("items" = {"format": "int64", "maximum": 4294967295_i64, "type": "integer"})"#,
+            ),
+        ];
+        for ((kind, schema), wanted) in table {
+            assert_eq!(
+                of_field(&kind, &schema, false),
+                [format!("#[schemars({wanted})]")],
+                "{schema}"
+            );
+        }
+        let of_default = of_struct(
+            &json!({"type": "object", "default": {"a": 4294967296_i64}, "properties": {"a": {}}}),
+            None,
+        );
+        assert_eq!(
+            of_default,
+            [r#"#[schemars(extend("default" = {"a": 4294967296_i64}))]"#]
+        );
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Descriptions as doc comments: wrapped, and for kinds of others with Markdown syntax escaped. Those of the project's own kinds
-//! become descriptions again, so they stay as they are.
+//! become descriptions again, so they keep their words and lines. No description keeps indentation and code fences: rustdoc
+//! would treat them as code, and code as a test.
 
 use crate::project::printable::printable;
 
@@ -42,8 +43,7 @@ fn paragraphs_of_lines(text: &str) -> Vec<Vec<String>> {
     found
 }
 
-/// Paragraphs, which empty lines separate, with white space folded: rustdoc would treat indented text as code, and code
-/// as a test.
+/// Paragraphs, which empty lines separate, with white space folded.
 fn paragraphs(text: &str) -> Vec<String> {
     let mut found = vec![String::new()];
     for line in text.lines() {
@@ -102,6 +102,13 @@ mod tests {
         assert_eq!(doc("", "    ", false), "");
         assert_eq!(doc("- a", "    ", false), "    /// \\- a\n");
         assert_eq!(doc("- a", "", true), "/// - a\n", "it becomes a description again");
+    }
+
+    #[test]
+    fn descriptions_of_own_kinds_keep_words_and_lines_and_have_no_code_that_would_be_a_test() {
+        let text = "One:\n- two\n\n    three();\n\n```go\nfour()\n```";
+        let wanted = "/// One:\n/// - two\n///\n/// three();\n///\n/// `go\n/// four()\n/// `\n";
+        assert_eq!(doc(text, "", true), wanted);
     }
 
     #[test]

@@ -36,7 +36,9 @@ impl Names {
 
     /// `wanted`, with the first number appended that makes it unique if necessary.
     pub fn give(&mut self, wanted: String, separator: &str) -> String {
-        let numbered = |nth: usize| format!("{wanted}{separator}{nth}");
+        // A second `_` in a row, and one inside the name of a variant, are warnings.
+        let stem = wanted.trim_end_matches('_');
+        let numbered = |nth: usize| format!("{stem}{separator}{nth}");
         let name = match self.0.contains(&wanted) {
             false => wanted.clone(),
             true => (2..)
@@ -70,18 +72,25 @@ pub fn variant(value: &str) -> String {
     if value.is_empty() {
         return "Empty".to_owned();
     }
-    match identifier(value.to_upper_camel_case(), "Value", 'V').as_str() {
+    // The first letter is a small one where others before it were left out.
+    let mut name = identifier(value.to_upper_camel_case(), "Value", 'V');
+    name[..1].make_ascii_uppercase();
+    match name.as_str() {
         "Self" => "Self_".to_owned(),
-        name => name.to_owned(),
+        _ => name,
     }
 }
 
 /// An identifier: only letters, digits and `_`, not starting with a digit.
 fn identifier(text: String, nothing: &str, digit: char) -> String {
-    let plain: String = text
+    let mut plain: String = text
         .chars()
         .filter(|c| c.is_ascii_alphanumeric() || *c == '_')
         .collect();
+    // A word of other letters between two `_` is left out.
+    while plain.contains("__") {
+        plain = plain.replace("__", "_");
+    }
     match plain.trim_matches('_') {
         "" => nothing.to_owned(),
         plain if plain.starts_with(|c: char| c.is_ascii_digit()) => format!("{digit}{plain}"),
@@ -125,6 +134,7 @@ mod tests {
             ("9p", "_9p"),
             ("---", "field"),
             ("größe", "gr_e"),
+            ("a-日-b", "a_b"),
             ("caBundle", "ca_bundle"),
             ("URL", "url"),
         ];
@@ -148,6 +158,7 @@ mod tests {
             ("1.2", "V12"),
             ("*", "Value"),
             ("self", "Self_"),
+            ("日a", "A"),
         ];
         for (value, wanted) in table {
             assert_eq!(variant(value), wanted);
@@ -161,6 +172,15 @@ mod tests {
         assert_eq!(names.give("A".into(), ""), "A2");
         assert_eq!(names.give("A".into(), ""), "A3");
         assert_eq!(names.give("Value".into(), ""), "Value2");
+    }
+
+    #[test]
+    fn equal_names_that_end_with_an_underscore_are_numbered_without_warnings() {
+        let (mut fields, mut variants) = (Names::default(), Names::default());
+        let found = ["self", "Self", "SELF", "super", "Super"].map(|key| fields.give(field(key), "_"));
+        assert_eq!(found, ["self_", "self_2", "self_3", "super_", "super_2"]);
+        let found = ["self", "Self", "self2"].map(|value| variants.give(variant(value), ""));
+        assert_eq!(found, ["Self_", "Self2", "Self22"]);
     }
 
     #[test]

@@ -34,7 +34,7 @@ pub fn arguments(subject: &Subject, converted: bool) -> Vec<String> {
 }
 
 /// The annotation without which API servers refuse a CRD in a group of Kubernetes.
-const APPROVED: &str = "api-approved.kubernetes.io";
+pub const APPROVED: &str = "api-approved.kubernetes.io";
 
 fn scale(scale: &Value) -> Option<String> {
     let paths = [
