@@ -166,5 +166,11 @@ fn the_stored_version_of_a_kind_that_was_taken_over_moves_with_its_crd() {
         ],
     );
     let cluster = moved().replace("scope: Namespaced", "scope: Cluster");
-    again(&cluster, &[]).refuses(1, &["with namespaced objects in all its versions", "--all-versions`"]);
+    again(&cluster, &[]).refuses(
+        1,
+        &[
+            "with namespaced objects, and this CRD says something else",
+            "--all-versions`",
+        ],
+    );
 }
