@@ -122,7 +122,7 @@ fn of_scope(before: &Project, after: &Project) {
     let name = &after.name;
     let (rights, objects) = match after.namespaced {
         true => (
-            "until then the operator keeps its permissions in all namespaces",
+            "which the operator has in all namespaces until then",
             format!("clusterrolebinding/{name}-manager-rolebinding clusterrole/{name}-manager-role"),
         ),
         false => (
@@ -132,6 +132,6 @@ fn of_scope(before: &Project, after: &Project) {
     };
     report::note(&format!(
         "\nnext:\n  make manifests   writes the operator's role for this scope\n  make deploy      for each cluster\n  \
-         kubectl delete --ignore-not-found {objects}\n                   after that: the earlier permissions; {rights}"
+         kubectl delete --ignore-not-found {objects}\n                   after that: the earlier permissions, {rights}"
     ));
 }

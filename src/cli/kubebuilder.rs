@@ -55,7 +55,7 @@ const MAKE: Flag = flag(
 );
 const PODS: &str = "use `--pattern deployment --image IMAGE`, and change the Pod in the controller that it writes";
 const FOREIGN: &str = "use `kubewright create api --from-crd FILE`: the types of others' kinds are generated from their CRD; \
-                       of a kind of Kubernetes the group is enough, such as `--group apps`";
+                       of a kind of Kubernetes, `--resource=false` and its group are enough, such as `--group apps`";
 const PATHS: &str =
     "leave it out: the operator chooses the path of a webhook, and `make manifests` writes it into the configuration";
 

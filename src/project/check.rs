@@ -14,13 +14,30 @@ impl Project {
     pub(super) fn check(&self) -> Result<()> {
         for (at, kind) in self.kinds.iter().enumerate() {
             self.check_kind(kind)?;
-            self.kinds[..at].iter().try_for_each(|other| clash(kind, other))?;
+            for other in &self.kinds[..at] {
+                clash(kind, other)?;
+                self.has_one_owner(kind, other)?;
+            }
         }
         self.check_controllers()?;
         self.check_webhooks()?;
         self.check_conversions()?;
         self.check_policies()?;
         self.patterns_fit()
+    }
+
+    /// Refuses a kind of the project that is one of another owner too.
+    fn has_one_owner(&self, kind: &Kind, other: &Kind) -> Result<()> {
+        let is_same = kind.name == other.name && self.group_of(kind) == self.group_of(other);
+        if is_same && kind.origin != other.origin {
+            bail!(
+                "`{}` of `{}` cannot be a kind of the project and one of another owner\n\n\
+                 hint: use the one that is there, or take it out first: `kubewright delete api`",
+                kind.name,
+                self.group_of(kind)
+            );
+        }
+        Ok(())
     }
 
     fn check_kind(&self, kind: &Kind) -> Result<()> {

@@ -58,7 +58,8 @@ fn use_lines(path: &str, names: &[String], width: usize) -> String {
         return format!("use {path}::{name};");
     }
     let one = format!("use {path}::{{{}}};", names.join(", "));
-    if one.len() <= width {
+    // rustfmt counts two columns more.
+    if one.len() + 2 <= width {
         return one;
     }
     let mut lines = vec![String::from("   ")];
@@ -108,6 +109,13 @@ mod tests {
             rendered(r#"{{ uses(path="a", names=["B", "A"], width=8) }}"#),
             "use a::{\n    A,\n    B,\n};"
         );
+        let named = |width: usize| {
+            rendered(&format!(
+                r#"{{{{ uses(path="abcd", names=["F", "EEEEE"], width={width}) }}}}"#
+            ))
+        };
+        assert_eq!(named(23), "use abcd::{EEEEE, F};");
+        assert_eq!(named(22), "use abcd::{\n    EEEEE, F,\n};", "as rustfmt does");
     }
 
     #[test]

@@ -174,3 +174,24 @@ fn the_stored_version_of_a_kind_that_was_taken_over_moves_with_its_crd() {
         ],
     );
 }
+
+#[test]
+fn a_kind_is_either_the_projects_own_or_of_another_owner() {
+    let path = fixture("pump.yaml").display().to_string();
+    let foreign = ["create", "api", "--from-crd", &path];
+    let words = [
+        "`Pump` of `water.example.com` cannot be a kind of the project and one of another owner",
+        "delete api",
+    ];
+    for own_first in [true, false] {
+        let dir = tempfile::tempdir().unwrap();
+        kubewright(dir.path(), &["init", "--domain", "example.com", "--project-name", "op"]).succeeds();
+        if own_first {
+            own(dir.path(), "pump", "Pump", &[]).succeeds();
+            kubewright(dir.path(), &foreign).refuses(1, &words);
+        } else {
+            kubewright(dir.path(), &foreign).succeeds();
+            own(dir.path(), "pump", "Pump", &[]).refuses(1, &words);
+        }
+    }
+}

@@ -30,8 +30,9 @@ const DECODED_AT_ONCE: usize = 1_000;
 ///
 /// # Costs
 /// An object of up to 16 KiB is stored as the JSON that the API server has sent, which takes half of its memory or less, and is
-/// decoded when it is read. The 256 objects that were read or changed last are shared, not decoded again. [`list`](Self::list) keeps what it decodes, so a store that is listed again and again decodes each version once; objects
-/// with a [transform](crate::InformerConfig::transform) are stored as it leaves them.
+/// decoded when it is read. The 256 objects that were read or changed last are shared, not decoded again. [`list`](Self::list) keeps
+/// what it decodes, so a store that is listed again and again decodes each version once, and once more after each new list of the
+/// API server. Objects with a [transform](crate::InformerConfig::transform) are stored as it leaves them.
 #[derive(Debug)]
 pub struct Store<K> {
     contents: Arc<RwLock<Contents<K>>>,
@@ -97,7 +98,7 @@ impl<K> Store<K> {
     }
 
     pub(crate) fn read(&self) -> RwLockReadGuard<'_, Contents<K>> {
-        // Index functions run isolated, so a panic cannot leave a change half done.
+        // Index functions run isolated, so a panic cannot leave a change half done. What is decoded has been decoded before.
         self.contents.read().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -275,7 +275,7 @@ fn drift(rows: &[Row], foreign: &Foreign) -> Finding {
         count => Finding::new(
             "project",
             Verdict::Warning,
-            format!("{count} manifests are not written yet"),
+            format!("manifests that are not written yet: {count}"),
         )
         .hint("run `make manifests`"),
     }

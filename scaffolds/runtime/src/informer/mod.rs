@@ -328,7 +328,7 @@ impl<K: Watchable> Shared<K> {
 
     fn lock(&self) -> MutexGuard<'_, State<K>> {
         // Under this lock, the only code from outside of this module are index functions and destructors, whose panics
-        // are caught.
+        // are caught, and `Deserialize` of texts that it has decoded before.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

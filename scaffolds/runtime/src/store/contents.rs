@@ -161,9 +161,13 @@ impl<K> Contents<K> {
         packed.map(|(key, _)| key.clone()).collect()
     }
 
-    /// Decodes these objects, until they change. As everywhere, a copy is stored, which has no spare capacity.
+    /// Decodes those of these objects that are still stored as texts, until they change. As everywhere, a copy is stored, which has no
+    /// spare capacity.
     pub(super) fn unpack(&mut self, keys: &[ObjectKey]) {
         for key in keys {
+            if !matches!(self.objects.get(key), Some(Stored::Packed(_))) {
+                continue;
+            }
             if let Some(object) = self.object(key) {
                 let stored = self.stored(key, Arc::new((self.copy)(&object)), None);
                 self.objects.insert(key.clone(), stored);

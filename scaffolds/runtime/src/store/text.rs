@@ -68,6 +68,8 @@ fn version(object: &str) -> Option<Range<u32>> {
     scan.enter("metadata")?;
     scan.enter("resourceVersion")?;
     let quoted = scan.value()?;
+    // Otherwise it is null, or a number.
+    object[quoted.clone()].starts_with('"').then_some(())?;
     let inner = quoted.start + 1..quoted.end - 1;
     let is_plain = !object.get(inner.clone())?.contains('\\');
     is_plain.then_some(u32::try_from(inner.start).ok()?..u32::try_from(inner.end).ok()?)
@@ -99,6 +101,7 @@ mod tests {
     #[test]
     fn an_object_without_a_version_and_a_long_one_are_stored_as_they_are() {
         assert!(Text::new(r#"{"metadata":{"name":"a"}}"#.into(), None).is_none());
+        assert!(Text::new(r#"{"metadata":{"name":"a","resourceVersion":null}}"#.into(), None).is_none());
         let long = json!({"metadata": {"resourceVersion": "7"}, "data": {"a": "x".repeat(MOST)}}).to_string();
         assert!(Text::new(long.into(), None).is_none());
     }
