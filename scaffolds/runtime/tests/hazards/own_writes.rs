@@ -65,7 +65,7 @@ async fn its_own_finalizer_is_recognised_even_if_the_watch_event_arrives_before_
     world.delay_replies(Duration::from_secs(2));
     world.put(&at("works-a"), foobar("x"));
     world.put(&at("works-b"), foobar("x"));
-    let running = run(&world, &script, controller());
+    let running = run(&world, &script, controller().concurrency(2));
     seconds(1).await;
     assert_eq!(
         world.object(&at("works-a")).unwrap()["metadata"]["finalizers"],
