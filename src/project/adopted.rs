@@ -152,7 +152,8 @@ pub(super) fn adopted_stays(kind: &Kind, new: &NewApi) -> Result<()> {
         ),
         (true, false) => bail!(
             "`{0}` was taken over from a CRD, and a generated type would have other fields\n\n\
-             hint: add the version to a copy of the CRD (`make manifests` wrote one), and name that: {FROM_COPY}; for a controller, add `--resource=false`",
+             hint: add the version to a copy of the CRD (`make manifests` wrote one), and name that: {FROM_COPY}; \
+             for a controller, add `--resource=false`",
             kind.name
         ),
         _ => Ok(()),

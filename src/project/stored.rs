@@ -1,5 +1,5 @@
-//! Which version of a kind is stored: it changes with `create api --storage`, or with the CRD from which a kind is taken over, and is not deleted while clusters may have
-//! objects that are stored in it.
+//! Which version of a kind is stored: it changes with `create api --storage`, or with the CRD from which a kind is taken over,
+//! and is not deleted while clusters may have objects that are stored in it.
 
 use super::adopted::FROM_COPY;
 use super::{Group, Kind, KindName, Project, Version};

@@ -137,7 +137,7 @@ fn is_own_write<K: AnyObject>(in_flight: &InFlight, key: &ObjectKey, old: &K, ne
     as_sent && before.generation.is_some() && before == stable(new)
 }
 
-/// The metadata that only those change who mean to.
+/// The metadata without what each write changes.
 fn stable<K: AnyObject>(object: &K) -> ObjectMeta {
     ObjectMeta {
         resource_version: None,
