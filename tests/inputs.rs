@@ -133,6 +133,20 @@ fn inputs_that_kubernetes_would_refuse_are_refused() {
 }
 
 #[test]
+fn a_group_is_given_without_the_domain() {
+    let dir = project();
+    let remedies = [
+        ("test.example.com", "`--group test` makes `test.example.com`"),
+        ("example.com", "`--group test` makes `test.example.com`"),
+        ("a.b.example.com", "`--group a.b` makes `a.b.example.com`"),
+    ];
+    for (group, remedy) in remedies {
+        create(dir.path(), group, "FooBar").refuses(2, &[&format!("{group}.example.com"), remedy]);
+    }
+    create(dir.path(), "anexample.com", "FooBar").succeeds();
+}
+
+#[test]
 fn all_missing_inputs_are_listed_together() {
     let dir = project();
     kubewright(dir.path(), &["create", "api"]).refuses(2, &["`--group`, `--version`, `--kind` are missing"]);

@@ -42,6 +42,11 @@ impl Ask {
         }
     }
 
+    /// Whether a missing value is asked for.
+    pub fn asks(&self) -> bool {
+        self.terminal && !self.yes
+    }
+
     /// The value of `flag`: given, or the default under `--yes`, or the answer to a question. If it is `None`,
     /// [`Ask::done`] fails.
     pub fn need<T>(
@@ -61,7 +66,7 @@ impl Ask {
         if self.yes && default.is_some() {
             return Ok(default);
         }
-        if self.yes || !self.terminal {
+        if !self.asks() {
             self.missing.push(flag);
             return Ok(None);
         }
@@ -79,7 +84,7 @@ impl Ask {
 
     /// Which of these the user chooses, by their numbers; `None` without a terminal, and where nothing is asked.
     pub fn choose(&self, question: &str, options: &[&str]) -> Result<Option<Vec<usize>>> {
-        if self.yes || !self.terminal {
+        if !self.asks() {
             return Ok(None);
         }
         let chosen = MultiSelect::new().with_prompt(question).items(options).interact()?;

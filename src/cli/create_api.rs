@@ -284,6 +284,9 @@ impl Args {
         let (Some(group), Some(version), Some(kind)) = (group, version, kind) else {
             return Ok(None);
         };
+        if self.resource {
+            without_domain(project, &group)?;
+        }
         let own = Subject::own(group, version, kind);
         Ok(Some(match self.resource {
             true => own,
@@ -310,6 +313,27 @@ impl Args {
             _ => Ok(true),
         }
     }
+}
+
+/// A group in full would have the domain twice.
+fn without_domain(project: &Project, group: &Group) -> Result<()> {
+    let domain = project.domain.as_str();
+    let is_known = project.kinds.iter().any(|kind| kind.group == *group);
+    let part = match group.as_str().strip_suffix(domain) {
+        Some("") => "",
+        Some(rest) if rest.ends_with('.') => rest.trim_end_matches('.'),
+        _ => return Ok(()),
+    };
+    if is_known {
+        return Ok(());
+    }
+    let hint = match part {
+        "" => format!("a group has a name of its own: `--group test` makes `test.{domain}`"),
+        part => format!("`--group {part}` makes `{group}`"),
+    };
+    Err(Usage::error(format!(
+        "`--group {group}` has the project's domain, which kubewright adds: the group would be `{group}.{domain}`\n\nhint: {hint}"
+    )))
 }
 
 fn served_already(kind: &Kind) -> anyhow::Error {

@@ -7,7 +7,7 @@ use crate::plan::plan;
 use crate::project::{Crates, Domain, License, Owner, Project, ProjectName, Refused, file};
 use crate::render::{Templates, render};
 use crate::write::{Change, Intent, Root, compare, parent_line};
-use anyhow::{Result, bail};
+use anyhow::{Error, Result, bail};
 use k8s_openapi::jiff::{Timestamp, tz::TimeZone};
 use std::path::{Path, PathBuf};
 
@@ -136,8 +136,15 @@ impl Args {
             self.domain,
             "example.com".parse().ok(),
         )?;
-        let folder: Option<ProjectName> = folder_name(dir).and_then(|name| name.parse().ok());
-        let name = self.project_name.or(folder);
+        let folder = folder_name(dir);
+        let name = match (self.project_name, &folder) {
+            (None, Some(folder)) => match folder.parse() {
+                Ok(name) => Some(name),
+                Err(_) if domain.is_none() || ask.asks() => None,
+                Err(why) => return Err(unfit(folder, &why)),
+            },
+            (given, _) => given,
+        };
         let name = ask.need("--project-name", "Name of the project", name, None)?;
         ask.done("init")?;
         let (Some(domain), Some(name)) = (domain, name) else {
@@ -168,6 +175,12 @@ impl Args {
 fn folder_name(dir: &Path) -> Option<String> {
     let path = dir.canonicalize().or_else(|_| std::path::absolute(dir)).ok()?;
     Some(path.file_name()?.to_str()?.to_owned())
+}
+
+fn unfit(folder: &str, why: &Refused) -> Error {
+    Usage::error(format!(
+        "the folder's name, `{folder}`, {why}, so it cannot be the project's\n\nhint: name the project with `--project-name`"
+    ))
 }
 
 /// Quoted for a shell.

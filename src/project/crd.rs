@@ -5,6 +5,8 @@ use super::{Group, KindName, Plural, Version};
 use anyhow::{Context, Result, anyhow, bail};
 use serde_json::Value;
 
+const KIND: &str = "CustomResourceDefinition";
+
 /// A CRD as its owner wrote it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Definition {
@@ -168,8 +170,12 @@ fn described(version: &Value) -> Result<()> {
 fn documents(text: &str) -> Result<Vec<Definition>> {
     let mut found = Vec::new();
     for document in split(text) {
+        // Decoding is what takes time, and a file may have many documents, or be no YAML at all.
+        if !document.contains(KIND) {
+            continue;
+        }
         let value: Value = serde_saphyr::from_str(&document).context("it is not YAML")?;
-        if value["kind"] == "CustomResourceDefinition" {
+        if value["kind"] == KIND {
             found.push(Definition {
                 text: document,
                 crd: value,
@@ -259,7 +265,8 @@ spec:
         };
         let plain = Wanted::default();
         let cases = [
-            (error("a: [", &plain), "it is not YAML"),
+            (error("kind: CustomResourceDefinition\na: [", &plain), "it is not YAML"),
+            (error("all: build\n\ta: [", &plain), "has no CustomResourceDefinition"),
             (error("", &plain), "has no CustomResourceDefinition"),
             (error("kind: Pod", &plain), "has no CustomResourceDefinition"),
             (

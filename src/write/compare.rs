@@ -266,7 +266,7 @@ impl Refused {
         }
         if !self.in_the_way.is_empty() {
             bail!(
-                "{} {} already, with other contents\n\nhint: move {} away, or see with `--dry-run` what would be written",
+                "{} {} already, with other contents\n\nhint: move {} away",
                 list(&self.in_the_way),
                 verb(&self.in_the_way, "exists", "exist"),
                 verb(&self.in_the_way, "it", "them"),
