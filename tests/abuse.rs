@@ -192,7 +192,7 @@ fn paths_may_contain_spaces_and_non_ascii_letters() {
     let dir = tempfile::tempdir().unwrap();
     let odd = dir.path().join("mein Projekt – übel's");
     let run = kubewright(&odd, &["init", "--domain", "example.com"]);
-    run.refuses(2, &["`--project-name` is missing"]);
+    run.refuses(2, &["name the project with `--project-name`"]);
     assert!(!odd.exists(), "a refused command leaves no folder");
     init(&odd);
     create(&odd, "test", "FooBar").succeeds();
