@@ -315,22 +315,17 @@ impl Args {
     }
 }
 
-/// A group in full would have the domain twice.
+/// A group in full would have the domain twice. One that the project has already stays usable.
 fn without_domain(project: &Project, group: &Group) -> Result<()> {
-    let domain = project.domain.as_str();
-    let is_known = project.kinds.iter().any(|kind| kind.group == *group);
-    let part = match group.as_str().strip_suffix(domain) {
-        Some("") => "",
-        Some(rest) if rest.ends_with('.') => rest.trim_end_matches('.'),
-        _ => return Ok(()),
+    let (name, domain) = (group.as_str(), project.domain.as_str());
+    let hint = match name.strip_suffix(&format!(".{domain}")) {
+        Some(part) => format!("`--group {part}` makes `{group}`"),
+        None if name == domain => format!("a group has a name of its own: `--group test` makes `test.{domain}`"),
+        None => return Ok(()),
     };
-    if is_known {
+    if project.kinds.iter().any(|kind| kind.group == *group) {
         return Ok(());
     }
-    let hint = match part {
-        "" => format!("a group has a name of its own: `--group test` makes `test.{domain}`"),
-        part => format!("`--group {part}` makes `{group}`"),
-    };
     Err(Usage::error(format!(
         "`--group {group}` has the project's domain, which kubewright adds: the group would be `{group}.{domain}`\n\nhint: {hint}"
     )))
