@@ -79,10 +79,8 @@ impl<'a, K: AnyObject> Requests<'a, K> {
             field_manager: Some(manager.to_owned()),
             ..PostParams::default()
         };
-        let request = self
-            .request
-            .create(&params, object.to_string().into_bytes())
-            .map_err(build)?;
+        let body = serde_json::to_vec(object).map_err(kube::Error::SerdeError)?;
+        let request = self.request.create(&params, body).map_err(build)?;
         self.written(request).await
     }
 

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 pub(crate) use self::label::ChildLabel;
 pub use self::name::{child_name, label_value};
-use self::record::{creator, hash_of};
+use self::record::{View, creator, hash_of};
 pub(crate) use self::{
     ownership::{Ownership, applied_for, group_of, mark, mark_of, owners_of},
     record::Applies,
@@ -44,6 +44,14 @@ impl<C> Applied<C> {
     }
 }
 
+/// The result of [`Child::apply`].
+pub(crate) struct Done<C> {
+    pub(crate) applied: Applied<C>,
+    /// Whether the response may contain changes that others made after the observed state: their watch events are older
+    /// than the response, so they will not be delivered.
+    pub(crate) news: bool,
+}
+
 /// One child to be applied: the requests for it, and everything that it is compared with.
 pub(crate) struct Child<'a, C> {
     pub(crate) requests: &'a Requests<'a, C>,
@@ -62,18 +70,24 @@ pub(crate) struct Child<'a, C> {
 
 impl<C: AnyObject> Child<'_, C> {
     /// Brings the child from `observed` to the intent.
-    pub(crate) async fn apply(&self, observed: Option<&C>) -> Result<Applied<C>> {
-        let live;
-        let observed = match observed {
-            Some(observed) => observed,
-            None => match Box::pin(self.create(hash_of(&self.intent))).await? {
-                Ok(created) => return Ok(Applied::Created(created)),
-                Err(found) => {
-                    live = found;
-                    &live
-                }
-            },
+    pub(crate) async fn apply(&self, observed: Option<&C>) -> Result<Done<C>> {
+        let Some(observed) = observed else {
+            return match Box::pin(self.create(hash_of(&self.intent))).await? {
+                Ok(created) => Ok(Done {
+                    applied: Applied::Created(created),
+                    news: false,
+                }),
+                Err(found) => Ok(Done {
+                    news: true,
+                    ..self.join(&found).await?
+                }),
+            };
         };
+        self.join(observed).await
+    }
+
+    /// Brings an existing child to the intent, with what it shares with other owners.
+    async fn join(&self, observed: &C) -> Result<Done<C>> {
         match self.ownership.joined(&self.intent, observed) {
             Some(intent) => Box::pin(Self { intent, ..*self }.repair(observed)).await,
             None => Box::pin(self.repair(observed)).await,
@@ -81,25 +95,32 @@ impl<C: AnyObject> Child<'_, C> {
     }
 
     /// Brings an existing child to the intent.
-    async fn repair(&self, observed: &C) -> Result<Applied<C>> {
+    async fn repair(&self, observed: &C) -> Result<Done<C>> {
+        let unchanged = Done {
+            applied: Applied::Unchanged,
+            news: false,
+        };
         let hash = hash_of(&self.intent);
         self.check_owner(observed)?;
         let version = observed.meta().resource_version.as_deref();
         if self.last_made(hash, version) {
-            return Ok(Applied::Unchanged);
+            return Ok(unchanged);
         }
-        let updated = match self.difference(observed, hash)? {
-            Difference::None => return Ok(Applied::Unchanged),
+        let before = self.view(observed)?;
+        let updated = match self.difference(&before, hash) {
+            Difference::None => return Ok(unchanged),
             Difference::Values => Box::pin(self.update(observed)).await?,
             Difference::Left(left) => Box::pin(self.replace(observed, left, hash)).await?,
         };
-        let after = updated.meta().resource_version.as_deref();
-        self.remember(hash, &updated)?;
+        let after = self.view(&updated)?;
+        self.remember(hash, &updated, &after);
         // A patch that changes nothing keeps the resource version.
-        Ok(if after == version {
-            Applied::Unchanged
-        } else {
-            Applied::Updated(updated)
+        if updated.meta().resource_version.as_deref() == version {
+            return Ok(unchanged);
+        }
+        Ok(Done {
+            news: after.shows_others(before),
+            applied: Applied::Updated(updated),
         })
     }
 
@@ -108,7 +129,7 @@ impl<C: AnyObject> Child<'_, C> {
     async fn create(&self, hash: u64) -> Result<Result<C, C>> {
         match self.requests.create(&self.intent, &creator(self.manager, hash)).await {
             Ok(created) => {
-                self.remember(hash, &created)?;
+                self.remember(hash, &created, &self.view(&created)?);
                 Ok(Ok(created))
             }
             // The server validates a Service's `nodePort` before it compares names: for an existing Service the answer
@@ -143,29 +164,20 @@ impl<C: AnyObject> Child<'_, C> {
 
     /// How the child differs from the intent. Values are compared regardless of their recorded field manager: anybody
     /// may write under this controller's field manager, with the intent's hash.
-    fn difference(&self, observed: &C, hash: u64) -> Result<Difference> {
-        let view = self.view(observed)?;
+    fn difference(&self, view: &View, hash: u64) -> Difference {
         if !view.is_recorded() {
             // Without a record of the fields we own, fields that have left the intent cannot be detected: apply the
             // intent, and remember it.
-            return Ok(Difference::Values);
+            return Difference::Values;
         }
-        let left = self.left(&view, hash);
-        Ok(if !Self::lasting(&view, &left).is_null() {
+        let left = self.left(view, hash);
+        if !Self::lasting(view, &left).is_null() {
             Difference::Left(left)
-        } else if !left.is_null() || !view.stands(&self.intent) && !self.last_came_to(hash, &view) {
+        } else if !left.is_null() || !view.stands(&self.intent) && !self.last_came_to(hash, view) {
             Difference::Values
         } else {
             Difference::None
-        })
-    }
-
-    /// Whether `written`, the response to an apply, contains changes that others made after `known`: their watch events
-    /// are older than the response, so they will not be delivered.
-    pub(crate) fn shows_others(&self, known: &C, written: &C) -> Result<bool> {
-        let (known, written) = (self.view(known)?, self.view(written)?);
-        let owned = [&known, &written].map(|view| view.owned().clone());
-        Ok(known.beyond(&owned) != written.beyond(&owned))
+        }
     }
 
     /// Applies the whole intent server-side, in one request.

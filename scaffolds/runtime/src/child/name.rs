@@ -1,5 +1,7 @@
 //! Names that are derived from an owner's: the same on every machine and in every version, and never too long.
 
+use std::io;
+
 /// The longest name that Kubernetes accepts for most kinds (a DNS-1123 subdomain).
 const MAX_NAME: usize = 253;
 
@@ -29,9 +31,37 @@ fn shortened(whole: String, max: usize) -> String {
 
 /// FNV-1a, 64 bits: names are stored in clusters, so the hash must never change as std's may.
 pub(super) fn fnv1a(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
-    })
+    let mut hash = Fnv1a::default();
+    hash.add(bytes);
+    hash.0
+}
+
+/// [`fnv1a`] of everything that is written.
+pub(super) struct Fnv1a(pub(super) u64);
+
+impl Default for Fnv1a {
+    fn default() -> Self {
+        Self(0xcbf2_9ce4_8422_2325)
+    }
+}
+
+impl Fnv1a {
+    fn add(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+}
+
+impl io::Write for Fnv1a {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.add(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use std::{
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ManagedFieldsEntry;
 use serde_json::Value;
 
-use super::{Child, name::fnv1a};
+use super::{Child, name::Fnv1a};
 use crate::{
     error::{Error, Result},
     informer::managed,
@@ -157,27 +157,30 @@ impl View {
         intent::steps(intent, &self.object, &self.owned, gone)
     }
 
-    /// The fields of all our entries.
-    pub(super) fn owned(&self) -> &Value {
-        &self.owned
-    }
-
-    /// The child without these fields, and without the fields that every write changes.
-    pub(super) fn beyond(mut self, owned: &[Value]) -> Value {
-        for fields in owned {
-            intent::beyond(&mut self.object, fields);
+    /// Whether `self`, the response to a write, contains changes that others made after `known`.
+    pub(super) fn shows_others(mut self, mut known: Self) -> bool {
+        let owned = [known.owned, self.owned];
+        for object in [&mut known.object, &mut self.object] {
+            beyond(object, &owned);
         }
-        if let Some(metadata) = self.object["metadata"].as_object_mut() {
-            for field in ["generation", "managedFields", "resourceVersion"] {
-                metadata.remove(field);
-            }
-        }
-        self.object
+        known.object != self.object
     }
 
     /// The hash of the child's values in the fields that the intent names.
     fn values(&self, intent: &Value) -> u64 {
         hash_of(&intent::selected(intent, &self.object, &self.owned))
+    }
+}
+
+/// Removes these fields, and those that every write changes.
+fn beyond(object: &mut Value, owned: &[Value]) {
+    for fields in owned {
+        intent::beyond(object, fields);
+    }
+    if let Some(metadata) = object["metadata"].as_object_mut() {
+        for field in ["generation", "managedFields", "resourceVersion"] {
+            metadata.remove(field);
+        }
     }
 }
 
@@ -191,7 +194,10 @@ fn joined<'e>(entries: impl Iterator<Item = &'e Entry>) -> Value {
 
 /// Other processes compare this hash too, also of other versions: see [`creator`].
 pub(super) fn hash_of(intent: &Value) -> u64 {
-    fnv1a(intent.to_string().as_bytes())
+    let mut hash = Fnv1a::default();
+    // Neither a `Value` nor the hash can fail.
+    let _ = serde_json::to_writer(&mut hash, intent);
+    hash.0
 }
 
 impl<C: AnyObject> Child<'_, C> {
@@ -248,12 +254,11 @@ impl<C: AnyObject> Child<'_, C> {
         entries.any(|entry| !self.is_ours(entry) && entry.subresource.as_deref().unwrap_or_default().is_empty())
     }
 
-    /// Remembers the result of an apply or a create.
-    pub(super) fn remember(&self, hash: u64, written: &C) -> Result<()> {
+    /// Remembers the result of an apply or a create, of which `view` is the JSON.
+    pub(super) fn remember(&self, hash: u64, written: &C, view: &View) {
         let Some(version) = written.meta().resource_version.clone() else {
-            return Ok(());
+            return;
         };
-        let view = self.view(written)?;
         let last = Last {
             intent: hash,
             version,
@@ -263,7 +268,6 @@ impl<C: AnyObject> Child<'_, C> {
         let mut applies = self.applies.lock();
         let children = applies.entry(self.owner_key.clone()).or_default();
         children.insert(self.slot(), last);
-        Ok(())
     }
 
     /// Whether the child still has the resource version that resulted from this intent.

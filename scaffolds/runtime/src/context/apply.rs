@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::Context;
 use crate::{
     api::Requests,
-    child::{Applied, Child, Ownership},
+    child::{Applied, Child, Done, Ownership},
     error::{Error, NotOwned, Result},
     key::ObjectKey,
     kind::Kind,
@@ -53,18 +53,14 @@ impl<K: AnyObject> Context<K> {
             Some(source) => source.informer.store().get(&key),
             None => child.requests.get(key.name()).await?.map(Arc::new),
         };
-        let mut applied = Box::pin(child.apply(cached.as_deref())).await;
-        let is_new = matches!(applied, Ok(Applied::Created(_)));
-        match &mut applied {
-            Ok(Applied::Created(written) | Applied::Updated(written)) => {
+        let mut done = Box::pin(child.apply(cached.as_deref())).await;
+        match &mut done {
+            Ok(Done {
+                applied: Applied::Created(written) | Applied::Updated(written),
+                news,
+            }) => {
                 if let Some(source) = source {
-                    // An object that was created just now has no changes of others; any other may have, unless the
-                    // cache shows its state.
-                    let news = match &cached {
-                        Some(known) => child.shows_others(known, written)?,
-                        None => !is_new,
-                    };
-                    let except = (!news).then_some(source.subscription);
+                    let except = (!*news).then_some(source.subscription);
                     source.informer.observe_write(written.clone(), except);
                 }
                 written.meta_mut().managed_fields = None;
@@ -76,7 +72,7 @@ impl<K: AnyObject> Context<K> {
             self.shared.applies.forget_owner(&self.key);
             self.shared.blocked.forget_owner(&self.key);
         }
-        applied
+        done.map(|done| done.applied)
     }
 
     /// Reconciles this object again when the object that has its child's name gets another controller or is deleted.

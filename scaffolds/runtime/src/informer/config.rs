@@ -135,6 +135,11 @@ impl<K: Resource> InformerConfig<K> {
         }
     }
 
+    /// Whether any `managedFields` entries are kept.
+    pub(super) fn has_records(&self) -> bool {
+        !self.keep_managers.is_empty()
+    }
+
     /// The `managedFields` entries that are kept, decoded from their JSON.
     pub(super) fn records(&self, json: &str) -> Option<Vec<ManagedFieldsEntry>> {
         if self.keep_managers.is_empty() {

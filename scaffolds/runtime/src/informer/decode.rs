@@ -8,7 +8,7 @@ use kube::{Resource, core::DynamicResourceScope};
 use serde::{Deserialize, Deserializer, de::DeserializeOwned};
 use serde_json::value::RawValue;
 
-use super::managed;
+use super::{echo, managed};
 use crate::{isolate::isolated, kind::Kind};
 
 /// The longest error text that is kept; serde quotes invalid values in full.
@@ -17,7 +17,8 @@ const MAX_ERROR: usize = 512;
 /// An object from the API server, decoded as `K` or not.
 ///
 /// Takes the object's JSON text from the response and parses it once as `K`. `managedFields` are a text of their own, which
-/// [`managed::records`] reads on request; of an undecodable object, the identifying metadata is parsed once more. Works with `serde_json` only, and not inside a buffering container (a flattened or untagged
+/// [`managed::records`] reads on request; of an undecodable object, the identifying metadata is parsed once more, and of an
+/// [`Echo`](Self::Echo) nothing else. Works with `serde_json` only, and not inside a buffering container (a flattened or untagged
 /// one): kube reads lists and watch events directly into their items, because the API server writes `type` before
 /// `object`.
 #[derive(Debug, Clone)]
@@ -28,28 +29,44 @@ pub(super) enum Decoded<K> {
         text: Box<str>,
         records: Option<Box<str>>,
     },
+    /// The event of an own write that is stored: see `echo`.
+    Echo {
+        metadata: Box<ObjectMeta>,
+        text: Box<str>,
+        records: Option<Box<str>>,
+    },
     Invalid {
         metadata: Box<ObjectMeta>,
         error: String,
     },
 }
 
+impl<K: DeserializeOwned> Decoded<K> {
+    /// Decodes an object without its `managedFields`.
+    pub(super) fn of(text: Box<str>, records: Option<Box<str>>) -> Self {
+        let decoded = isolated(|| serde_json::from_str(&text).map_err(|error| error.to_string()));
+        match decoded.unwrap_or_else(|panic| Err(format!("its decoder panicked: {panic}"))) {
+            Ok(object) => Self::Valid { object, text, records },
+            Err(error) => Self::Invalid {
+                metadata: Box::new(identity(&text)),
+                error: shorten(error),
+            },
+        }
+    }
+}
+
 impl<'de, K: DeserializeOwned> Deserialize<'de> for Decoded<K> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let json = Box::<RawValue>::deserialize(deserializer)?;
         let (rest, records) = split(json.get());
-        let decoded = isolated(|| serde_json::from_str(&rest).map_err(|error| error.to_string()));
-        let decoded = decoded.unwrap_or_else(|panic| Err(format!("its decoder panicked: {panic}")));
-        Ok(match decoded {
-            Ok(object) => Self::Valid {
-                object,
-                records: records.map(Into::into),
-                text: rest.into(),
+        let (text, records): (Box<str>, _) = (rest.into(), records.map(Into::into));
+        Ok(match echo::awaited(|| identity(&text)) {
+            Some(metadata) => Self::Echo {
+                metadata,
+                text,
+                records,
             },
-            Err(error) => Self::Invalid {
-                metadata: Box::new(identity(json.get())),
-                error: shorten(error),
-            },
+            None => Self::of(text, records),
         })
     }
 }
@@ -153,14 +170,14 @@ impl<K: Resource + 'static> Resource for Decoded<K> {
     fn meta(&self) -> &ObjectMeta {
         match self {
             Self::Valid { object, .. } => object.meta(),
-            Self::Invalid { metadata, .. } => metadata,
+            Self::Echo { metadata, .. } | Self::Invalid { metadata, .. } => metadata,
         }
     }
 
     fn meta_mut(&mut self) -> &mut ObjectMeta {
         match self {
             Self::Valid { object, .. } => object.meta_mut(),
-            Self::Invalid { metadata, .. } => metadata,
+            Self::Echo { metadata, .. } | Self::Invalid { metadata, .. } => metadata,
         }
     }
 }

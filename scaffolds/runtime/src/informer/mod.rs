@@ -6,6 +6,7 @@ mod config;
 pub(crate) mod decode;
 mod delta;
 mod dispatch;
+mod echo;
 mod health;
 pub(crate) mod managed;
 mod merge;

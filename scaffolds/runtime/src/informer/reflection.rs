@@ -105,13 +105,45 @@ impl<K: Resource + Clone> Reflection<K> {
         merge(&mut self.store.write(), key, fresh, initial).unwrap_or_default()
     }
 
+    /// Whether there are own writes that no watch has shown yet.
+    pub(super) fn awaits_any(&self) -> bool {
+        !self.unseen.is_empty()
+    }
+
+    /// Whether this version is an own write that no watch has shown yet.
+    pub(super) fn awaits(&self, metadata: &ObjectMeta) -> bool {
+        let version = metadata.resource_version.as_deref().and_then(number);
+        let write = self.unseen.get(&key_of(metadata));
+        write.is_some_and(|write| version == Some(write.version))
+    }
+
+    /// A list or a watch shows an own write: its text is stored in its place. Returns the text if the store has another version
+    /// by now, or would have other records; then the object is to be decoded.
+    pub(super) fn echoed(
+        &mut self,
+        source: usize,
+        metadata: &ObjectMeta,
+        text: Box<str>,
+        has_records: bool,
+    ) -> Result<(), Box<str>> {
+        let key = key_of(metadata);
+        let contents = self.store.read();
+        let stored = contents
+            .version(&key)
+            .is_some_and(|version| version == metadata.resource_version.as_deref());
+        if !stored || contents.has_records(&key) != has_records || !self.admits(key.namespace()) {
+            return Err(text);
+        }
+        drop(contents);
+        self.note(source, &key, metadata);
+        self.store.write().pack_json(&key, text);
+        Ok(())
+    }
+
     /// A list or a watch shows an undecodable object.
     pub(super) fn shown_broken(&mut self, source: usize, broken: Broken) -> Vec<Delta<K>> {
         let metadata = &broken.metadata;
-        let key = ObjectKey::new(
-            metadata.namespace.as_deref(),
-            metadata.name.as_deref().unwrap_or_default(),
-        );
+        let key = key_of(metadata);
         self.note(source, &key, metadata);
         if self.admits(key.namespace()) {
             self.store_broken(key, broken)
@@ -156,10 +188,7 @@ impl<K: Resource + Clone> Reflection<K> {
 
     /// A watch shows that an object was deleted; `metadata` is that of its last state.
     pub(super) fn gone(&mut self, source: usize, metadata: &ObjectMeta) -> Vec<Delta<K>> {
-        let key = ObjectKey::new(
-            metadata.namespace.as_deref(),
-            metadata.name.as_deref().unwrap_or_default(),
-        );
+        let key = key_of(metadata);
         self.note(source, &key, metadata);
         self.note_gone(&key, metadata);
         let mut contents = self.store.write();
@@ -319,6 +348,13 @@ impl<K: Resource + Clone> Reflection<K> {
         }
         !source.listed_once
     }
+}
+
+fn key_of(metadata: &ObjectMeta) -> ObjectKey {
+    ObjectKey::new(
+        metadata.namespace.as_deref(),
+        metadata.name.as_deref().unwrap_or_default(),
+    )
 }
 
 impl Source {

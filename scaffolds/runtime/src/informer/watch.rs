@@ -15,9 +15,10 @@ use tokio::{
 };
 
 use super::{
-    Shared, Watchable,
+    Shared, State, Watchable,
     decode::Decoded,
     delta::Delta,
+    echo,
     health::{Retry, is_expired, reason},
     merge::Fresh,
     paging::paged,
@@ -40,7 +41,7 @@ const AFTER_PANIC: Duration = Duration::from_secs(30);
 /// Watches one source forever.
 pub(super) async fn watch<K: Watchable>(shared: Arc<Shared<K>>, source: usize) {
     loop {
-        if let Err(panic) = isolated_future(watch_until_lost(&shared, source)).await {
+        if let Err(panic) = isolated_future(echo::watching(shared.clone(), watch_until_lost(&shared, source))).await {
             let error = format!("{}: panicked: {panic}", shared.watch_name(source));
             tracing::error!("{error}; it is restarted in {AFTER_PANIC:?}");
             shared.health.set_error(source, error);
@@ -181,13 +182,7 @@ impl<K: Watchable> Shared<K> {
     fn handle(&self, source: usize, event: Event<Decoded<K>>) {
         match event {
             Event::Init => self.change(|state| state.reflection.list_begins(source)),
-            Event::InitApply(object) | Event::Apply(object) => match self.finish(object) {
-                Ok(fresh) => self.change(|state| {
-                    let deltas = state.reflection.shown(source, fresh);
-                    state.dispatch.push(deltas, None);
-                }),
-                Err(broken) => self.handle_broken(source, broken),
-            },
+            Event::InitApply(object) | Event::Apply(object) => self.shown(source, object),
             Event::Delete(object) => self.change(|state| {
                 let deltas = state.reflection.gone(source, object.meta());
                 state.dispatch.push(deltas, None);
@@ -199,6 +194,32 @@ impl<K: Watchable> Shared<K> {
                     state.dispatch.listed(source, self.health.round(source));
                 }
             }),
+        }
+    }
+
+    fn shown(&self, source: usize, object: Decoded<K>) {
+        let object = match object {
+            Decoded::Echo {
+                metadata,
+                text,
+                records,
+            } => {
+                let has_records =
+                    records.is_some() && self.keeps_records.load(Ordering::Relaxed) && self.config.has_records();
+                let echo = |state: &mut State<K>| state.reflection.echoed(source, &metadata, text, has_records);
+                match self.change(echo) {
+                    Ok(()) => return,
+                    Err(text) => Decoded::of(text, records),
+                }
+            }
+            object => object,
+        };
+        match self.finish(object) {
+            Ok(fresh) => self.change(|state| {
+                let deltas = state.reflection.shown(source, fresh);
+                state.dispatch.push(deltas, None);
+            }),
+            Err(broken) => self.handle_broken(source, broken),
         }
     }
 
@@ -243,6 +264,7 @@ impl<K: Watchable> Shared<K> {
                 };
                 Ok(Fresh { object, text })
             }
+            Decoded::Echo { text, records, .. } => self.finish(Decoded::of(text, records)),
             Decoded::Invalid { metadata, error } => Err(Broken {
                 metadata,
                 error: error.into(),

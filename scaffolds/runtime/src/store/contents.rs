@@ -63,6 +63,15 @@ impl<K: Resource> Contents<K> {
         })
     }
 
+    /// As [`pack`](Self::pack), with the object's JSON without its `managedFields`: they stay those that are stored.
+    pub(crate) fn pack_json(&mut self, key: &ObjectKey, json: Box<str>) {
+        if let Some(Stored::Decoded(object)) = self.objects.get(key)
+            && let Some(text) = Text::new(json, object.meta().managed_fields.as_ref())
+        {
+            self.pack(key, text);
+        }
+    }
+
     /// Whether an object is stored with `managedFields`.
     pub(crate) fn has_records(&self, key: &ObjectKey) -> bool {
         match self.objects.get(key) {

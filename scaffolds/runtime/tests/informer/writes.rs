@@ -6,7 +6,7 @@ use kubewright_runtime::{Informer, InformerConfig};
 use serde_json::json;
 use tokio::time::sleep;
 
-use crate::server::{FooBar, Running, Server, key, namespaces, settle, typed};
+use crate::server::{FooBar, Running, Server, decoded, key, namespaces, settle, typed};
 
 /// The target of the stored object of this name in namespace `a`.
 fn target(informer: &Informer<FooBar>, name: &str) -> Option<String> {
@@ -55,6 +55,44 @@ async fn a_write_is_in_the_store_before_the_watch_shows_it_and_is_delivered_once
         (writer.read(), others.read()),
         (vec!["updated one@3-5".to_owned()], vec!["updated one@3-5".to_owned()])
     );
+    running.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_event_of_our_own_write_is_not_decoded_and_any_other_is() {
+    let server = Server::new();
+    server.put("a", "one", "x");
+    let informer = server.informer(InformerConfig::default());
+    let diary = server.diary(&informer);
+    let running = Running::start(&informer);
+    informer.synced().await;
+    diary.read();
+
+    server.line().hold_events(true);
+    informer.observe_write(server.put("a", "one", "ours"), None);
+    informer.observe_write(server.put("a", "two", "ours"), None);
+    let before = decoded();
+    server.line().hold_events(false);
+    settle().await;
+    assert_eq!(decoded(), before);
+    assert_eq!(diary.read(), ["updated one@1-2", "added two@3"]);
+
+    server.put("a", "one", "theirs");
+    let before = decoded();
+    settle().await;
+    assert_eq!(decoded(), before + 1);
+    assert_eq!(target(&informer, "one").as_deref(), Some("theirs"));
+    assert_eq!(diary.read(), ["updated one@2-4"]);
+
+    // Both are awaited, and only the later one is stored.
+    server.line().hold_events(true);
+    let [first, second] = ["first", "second"].map(|target| server.put("a", "two", target));
+    informer.observe_write(first, None);
+    informer.observe_write(second, None);
+    server.line().hold_events(false);
+    settle().await;
+    assert_eq!(target(&informer, "two").as_deref(), Some("second"));
+    assert_eq!(diary.read(), ["updated two@3-5", "updated two@5-6"]);
     running.stop().await;
 }
 

@@ -1,8 +1,10 @@
 //! The kind of the informer's tests, and the names of its objects.
 
+use std::cell::Cell;
+
 use kube::CustomResource;
 use kubewright_runtime::{ObjectKey, Scope};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Value, json};
 
 #[derive(CustomResource, Clone, Debug, PartialEq, Deserialize, Serialize)]
@@ -14,7 +16,22 @@ use serde_json::{Value, json};
     schema = "disabled"
 )]
 pub struct FooBarSpec {
+    #[serde(deserialize_with = "counted")]
     pub target: String,
+}
+
+thread_local! {
+    static DECODED: Cell<usize> = const { Cell::new(0) };
+}
+
+fn counted<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    DECODED.set(DECODED.get() + 1);
+    String::deserialize(deserializer)
+}
+
+/// How many FooBars this test has decoded; all of it runs on one thread.
+pub fn decoded() -> usize {
+    DECODED.get()
 }
 
 /// A definition of FooBar without validation, so that the server accepts undecodable objects.

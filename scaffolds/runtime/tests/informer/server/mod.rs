@@ -26,7 +26,7 @@ use tower::ServiceExt;
 
 pub use self::{
     diary::{Diary, Running, settle},
-    kind::{FooBar, key, namespaces, typed},
+    kind::{FooBar, decoded, key, namespaces, typed},
 };
 use self::{kind::lenient_crd, line::Line};
 
