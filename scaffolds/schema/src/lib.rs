@@ -58,6 +58,7 @@ mod options;
 mod parallel;
 mod pattern;
 mod pipeline;
+mod semver;
 mod source;
 mod stamp;
 mod words;

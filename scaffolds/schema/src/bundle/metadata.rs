@@ -1,7 +1,7 @@
 //! What a catalogue reads first: version, channels, annotations, and the image of the bundle.
 
 use super::{BundleError, HEADER};
-use crate::yaml;
+use crate::{semver::is_semantic, yaml};
 use kubewright_machinery::labels;
 use kubewright_machinery::names::{Unit, subdomain};
 use serde_json::json;
@@ -59,24 +59,6 @@ impl Release {
             some => some.iter().map(String::as_str).collect(),
         }
     }
-}
-
-/// Whether a version is `MAJOR.MINOR.PATCH`, with or without a pre-release, as semver.org demands. Build metadata cannot be part of a name.
-fn is_semantic(version: &str) -> bool {
-    let is_number = |text: &str| {
-        let digits = !text.is_empty() && text.bytes().all(|it| it.is_ascii_digit());
-        digits && (text == "0" || !text.starts_with('0')) && text.parse::<u64>().is_ok()
-    };
-    let is_word = |text: &str| {
-        let digits = text.bytes().all(|it| it.is_ascii_digit());
-        let known = text.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'-');
-        !text.is_empty() && known && (!digits || is_number(text))
-    };
-    let (core, pre) = version
-        .split_once('-')
-        .map_or((version, None), |(core, pre)| (core, Some(pre)));
-    let numbers: Vec<&str> = core.split('.').collect();
-    numbers.len() == 3 && numbers.into_iter().all(is_number) && pre.is_none_or(|pre| pre.split('.').all(is_word))
 }
 
 /// metadata/annotations.yaml and bundle.Dockerfile, which have the same annotations.

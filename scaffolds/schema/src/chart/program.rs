@@ -2,6 +2,7 @@
 
 use super::HEADER;
 use crate::files::{self, Generator, Streams};
+use crate::semver::is_version_of_chart;
 use crate::words::{Words, settled};
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -54,6 +55,13 @@ pub(crate) fn execute(
         );
         return 2;
     };
+    if !is_version_of_chart(&version) {
+        _ = writeln!(
+            streams.err,
+            "error: `{version}` cannot be the version of a chart\n\nhint: it has the form MAJOR.MINOR.PATCH, such as 0.1.0 or 1.0.0-rc.1"
+        );
+        return 2;
+    }
     let written = chart(input, &version).and_then(|files| {
         files::write_tree(&arguments.out, &FOLDERS, &files, &CHART).map_err(|error| error.to_string())
     });

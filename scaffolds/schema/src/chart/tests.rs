@@ -283,12 +283,17 @@ fn wrong_arguments_and_wrong_input_are_reported() {
         (code, String::from_utf8([stdout, stderr].concat()).unwrap())
     };
     let folder = format!("--out={}", out.path().display());
-    let (code, said) = run(&[&folder], "[", Some("1"));
+    let (code, said) = run(&[&folder], "[", Some("0.1.0"));
     assert!(
         code == 1 && said.starts_with("error: standard input is not YAML"),
         "{said}"
     );
     assert_eq!(run(&[&folder], "", None).0, 2);
+    let (code, said) = run(&[&folder, "--version", "latest"], "", Some("0.1.0"));
+    assert!(
+        code == 2 && said.starts_with("error: `latest` cannot be the version of a chart\n\nhint: "),
+        "{said}"
+    );
     assert_eq!(
         run(&["--outt"], "", None).1,
         "error: unknown argument `--outt`\n\nhint: chart --help shows the options\n"

@@ -1,0 +1,55 @@
+//! The form of the version of a release.
+
+/// Whether a version is `MAJOR.MINOR.PATCH`, with or without a pre-release, as semver.org demands, without build metadata: they cannot
+/// be part of a name.
+pub(crate) fn is_semantic(version: &str) -> bool {
+    let is_number = |text: &str| {
+        let digits = !text.is_empty() && text.bytes().all(|it| it.is_ascii_digit());
+        digits && (text == "0" || !text.starts_with('0')) && text.parse::<u64>().is_ok()
+    };
+    let is_word = |text: &str| {
+        let digits = text.bytes().all(|it| it.is_ascii_digit());
+        let known = text.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'-');
+        !text.is_empty() && known && (!digits || is_number(text))
+    };
+    let (core, pre) = version
+        .split_once('-')
+        .map_or((version, None), |(core, pre)| (core, Some(pre)));
+    let numbers: Vec<&str> = core.split('.').collect();
+    numbers.len() == 3 && numbers.into_iter().all(is_number) && pre.is_none_or(|pre| pre.split('.').all(is_word))
+}
+
+/// Whether Helm takes a version for that of a chart. Build metadata may follow it, and `v`, as in the name of a tag, may be before it.
+pub(crate) fn is_version_of_chart(version: &str) -> bool {
+    let version = version.strip_prefix('v').unwrap_or(version);
+    let (version, build) = version
+        .split_once('+')
+        .map_or((version, None), |(version, build)| (version, Some(build)));
+    let is_word = |text: &str| !text.is_empty() && text.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'-');
+    is_semantic(version) && build.is_none_or(|build| build.split('.').all(is_word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn helm_takes_build_metadata_and_the_names_of_tags() {
+        for fine in ["0.1.0", "v0.1.0", "1.2.3-rc.1", "1.2.3+build.7", "1.2.3-rc.1+0a1b"] {
+            assert!(is_version_of_chart(fine), "{fine}");
+        }
+        for wrong in [
+            "",
+            "v",
+            "abc",
+            "1.2",
+            "vv1.2.3",
+            "1.2.3+",
+            "1.2.3+a_b",
+            "1.2.3+a+b",
+            "1.2.3 ",
+        ] {
+            assert!(!is_version_of_chart(wrong), "{wrong}");
+        }
+    }
+}
