@@ -59,7 +59,7 @@ fn covers(intent: &Value, observed: &Value, owned: &Value, form: Form) -> bool {
     match (intent, observed) {
         (Value::Object(intent), Value::Object(observed)) => {
             intent.iter().all(|(name, value)| match observed.get(name) {
-                Some(seen) => covers(value, seen, &owned[format!("f:{name}")], form.below(name)),
+                Some(seen) => covers(value, seen, below(owned, name), form.below(name)),
                 None => is_empty(value),
             })
         }
@@ -122,7 +122,7 @@ pub(crate) fn selected(intent: &Value, observed: &Value, owned: &Value) -> Value
         (Value::Object(intent), Value::Object(observed)) => {
             let fields = intent.iter().map(|(name, value)| {
                 let seen = observed.get(name).unwrap_or(&Value::Null);
-                (name.clone(), selected(value, seen, &owned[format!("f:{name}")]))
+                (name.clone(), selected(value, seen, below(owned, name)))
             });
             Value::Object(fields.collect())
         }
@@ -140,9 +140,9 @@ pub(crate) fn selected(intent: &Value, observed: &Value, owned: &Value) -> Value
 
 /// Reduces `object` to the fields that `owned` does not name: those of other field managers.
 pub(crate) fn beyond(object: &mut Value, owned: &Value) {
-    let Some(fields) = owned.as_object() else { return };
+    let Some(entries) = owned.as_object() else { return };
     match object {
-        Value::Object(values) => values.retain(|name, value| match fields.get(&format!("f:{name}")) {
+        Value::Object(values) => values.retain(|name, value| match fields::of(owned, name) {
             Some(below) => {
                 beyond(value, below);
                 !is_leaf(below) && !is_empty(value)
@@ -156,11 +156,16 @@ pub(crate) fn beyond(object: &mut Value, owned: &Value) {
                     beyond(item, &owned[path]);
                     !is_empty(item)
                 }
-                None => !fields.contains_key(&format!("v:{item}")),
+                None => !entries.contains_key(&format!("v:{item}")),
             });
         }
         _ => {}
     }
+}
+
+/// What is owned in this field of a map.
+fn below<'o>(owned: &'o Value, name: &str) -> &'o Value {
+    fields::of(owned, name).unwrap_or(&Value::Null)
 }
 
 fn keys(owned: &Value) -> impl Iterator<Item = (&str, Map<String, Value>)> {

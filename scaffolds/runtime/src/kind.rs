@@ -28,7 +28,7 @@ pub struct Kind<K> {
 }
 
 /// What tells one kind from another.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct KindId {
     object: TypeId,
     /// Group, version and resource, unless the Rust type says it.

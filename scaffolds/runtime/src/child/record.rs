@@ -39,7 +39,11 @@ pub(super) fn creator(manager: &str, hash: u64) -> String {
 /// What this process last applied to each child, by owner. The result need not be applied again, although the server
 /// may store a value in another form than the intent has.
 #[derive(Default)]
-pub(crate) struct Applies(Mutex<HashMap<ObjectKey, HashMap<Slot, Last>>>);
+pub(crate) struct Applies(Mutex<HashMap<ObjectKey, Children>>);
+
+/// The children of one owner, sorted. Most owners have one or a few, for which a map takes four times as much memory.
+#[derive(Default)]
+struct Children(Vec<(Slot, Last)>);
 
 /// A child's kind and name.
 type Slot = (KindId, ObjectKey);
@@ -48,7 +52,7 @@ struct Last {
     /// The intent's hash.
     intent: u64,
     /// The resource version of the result: while the child has it, nothing needs to be compared.
-    version: String,
+    version: Box<str>,
     /// The hash of the resulting values, if they differ from those of the intent.
     values: Option<u64>,
     /// The hash of the fields that we own and the intent does not name: the server has added them.
@@ -61,7 +65,7 @@ impl Applies {
         let mut applies = self.lock();
         if let Some(children) = applies.get_mut(owner) {
             children.remove(&(kind.clone(), child.clone()));
-            if children.is_empty() {
+            if children.0.is_empty() {
                 applies.remove(owner);
             }
         }
@@ -77,7 +81,7 @@ impl Applies {
     pub(crate) fn note(&self, kind: &KindId, owner: &ObjectKey, child: &ObjectKey) {
         let last = Last {
             intent: 0,
-            version: "1".to_owned(),
+            version: "1".into(),
             values: None,
             surplus: 0,
         };
@@ -90,11 +94,42 @@ impl Applies {
     #[cfg(test)]
     pub(crate) fn count(&self) -> (usize, usize) {
         let applies = self.lock();
-        (applies.len(), applies.values().map(HashMap::len).sum())
+        (applies.len(), applies.values().map(|children| children.0.len()).sum())
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<ObjectKey, HashMap<Slot, Last>>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<ObjectKey, Children>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Children {
+    fn get(&self, slot: &Slot) -> Option<&Last> {
+        let at = self.position(slot).ok()?;
+        Some(&self.0[at].1)
+    }
+
+    fn insert(&mut self, slot: Slot, last: Last) {
+        match self.position(&slot) {
+            Ok(at) => self.0[at].1 = last,
+            Err(at) => {
+                if self.0.is_empty() {
+                    // Otherwise the first element gets room for four.
+                    self.0.reserve_exact(1);
+                }
+                self.0.insert(at, (slot, last));
+            }
+        }
+    }
+
+    fn remove(&mut self, slot: &Slot) {
+        if let Ok(at) = self.position(slot) {
+            self.0.remove(at);
+        }
+    }
+
+    /// Where the child is, or where it belongs.
+    fn position(&self, slot: &Slot) -> Result<usize, usize> {
+        self.0.binary_search_by(|(other, _)| other.cmp(slot))
     }
 }
 
@@ -256,12 +291,12 @@ impl<C: AnyObject> Child<'_, C> {
 
     /// Remembers the result of an apply or a create, of which `view` is the JSON.
     pub(super) fn remember(&self, hash: u64, written: &C, view: &View) {
-        let Some(version) = written.meta().resource_version.clone() else {
+        let Some(version) = written.meta().resource_version.as_deref() else {
             return;
         };
         let last = Last {
             intent: hash,
-            version,
+            version: version.into(),
             values: (!view.stands(&self.intent)).then(|| view.values(&self.intent)),
             surplus: hash_of(&view.surplus(&self.intent, None)),
         };
@@ -272,7 +307,7 @@ impl<C: AnyObject> Child<'_, C> {
 
     /// Whether the child still has the resource version that resulted from this intent.
     pub(super) fn last_made(&self, hash: u64, version: Option<&str>) -> bool {
-        self.last(|last| last.intent == hash && version == Some(&last.version))
+        self.last(|last| last.intent == hash && version == Some(&*last.version))
     }
 
     /// Whether the child has the values that resulted from this intent before.
@@ -311,5 +346,49 @@ impl<C: AnyObject> Child<'_, C> {
         let ours = manager.strip_prefix(self.manager);
         ours.is_some_and(|rest| rest.is_empty() || rest.starts_with(CREATED))
             && entry.subresource.as_deref().unwrap_or_default().is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_children_of_an_owner_are_found_replaced_and_removed_by_kind_and_name() {
+        use k8s_openapi::api::core::v1::{ConfigMap, Secret};
+
+        use crate::kind::Kind;
+
+        let (maps, secrets) = (Kind::<ConfigMap>::of(), Kind::<Secret>::of());
+        let slot = |kind: &KindId, name: &str| (kind.clone(), ObjectKey::new(Some("default"), name));
+        let slots = ["b", "a", "c"].map(|name| [slot(maps.id(), name), slot(secrets.id(), name)]);
+        let last = |intent| Last {
+            intent,
+            version: "1".into(),
+            values: None,
+            surplus: 0,
+        };
+        let mut children = Children::default();
+        let intents = |children: &Children| {
+            slots
+                .each_ref()
+                .map(|both| both.each_ref().map(|slot| Some(children.get(slot)?.intent)))
+        };
+        for (at, slot) in slots.iter().flatten().enumerate() {
+            children.insert(slot.clone(), last(at as u64));
+            assert!(at > 0 || children.0.capacity() == 1, "room for more than one child");
+        }
+        assert_eq!(
+            intents(&children),
+            [[Some(0), Some(1)], [Some(2), Some(3)], [Some(4), Some(5)]]
+        );
+        children.insert(slots[1][0].clone(), last(9));
+        children.remove(&slots[0][1]);
+        children.remove(&slots[0][1]);
+        assert_eq!(
+            intents(&children),
+            [[Some(0), None], [Some(9), Some(3)], [Some(4), Some(5)]]
+        );
+        assert_eq!(children.0.len(), 5);
     }
 }

@@ -1,18 +1,36 @@
 //! Sets of fields, in the form of `fieldsV1`: a tree of maps, whose leaves are the fields.
 
-use serde_json::{Map, Value, json};
+use std::cell::RefCell;
+
+use serde_json::{Map, Value};
 
 use super::matches_key;
 
 /// Adds the fields of `more`.
 pub(crate) fn add(fields: &mut Value, more: Value) {
     let Value::Object(more) = more else { return };
-    if !fields.is_object() {
-        *fields = Value::Object(Map::new());
-    }
+    let Value::Object(fields) = fields else {
+        *fields = Value::Object(more);
+        return;
+    };
     for (path, below) in more {
-        add(&mut fields[path], below);
+        add(fields.entry(path).or_insert(Value::Null), below);
     }
+}
+
+/// What `fields` has for the field `name` of a map, and below it.
+pub(crate) fn of<'f>(fields: &'f Value, name: &str) -> Option<&'f Value> {
+    thread_local! {
+        // Each update of a child asks for some hundred fields: each would allocate its path.
+        static PATH: RefCell<String> = const { RefCell::new(String::new()) };
+    }
+    let fields = fields.as_object()?;
+    PATH.with_borrow_mut(|path| {
+        path.clear();
+        path.push_str("f:");
+        path.push_str(name);
+        fields.get(path.as_str())
+    })
 }
 
 /// The fields that are in both sets.
@@ -42,7 +60,7 @@ pub(crate) fn surplus(intent: &Value, owned: &Value) -> Value {
         Some(("f", name)) => match intent.get(name) {
             Some(value) => some(surplus(value, below)),
             // An empty map or list that we sent before: its absence makes no difference to any reader.
-            None if *below == json!({".": {}}) => None,
+            None if is_container(below) => None,
             None => Some(below.clone()),
         },
         Some(("k", key)) => match (serde_json::from_str::<Value>(key), intent.as_array()) {
@@ -70,7 +88,7 @@ pub(crate) fn is_leaf(fields: &Value) -> bool {
 fn kept(fields: &Value, keep: impl Fn(&str, &Value) -> Option<Value>) -> Value {
     let entries = fields.as_object().into_iter().flatten();
     let kept: Map<_, _> = entries
-        .filter_map(|(path, below)| Some((path.clone(), keep(path, below)?)))
+        .filter_map(|(path, below)| keep(path, below).map(|below| (path.clone(), below)))
         .collect();
     if kept.is_empty() {
         Value::Null
@@ -80,13 +98,21 @@ fn kept(fields: &Value, keep: impl Fn(&str, &Value) -> Option<Value>) -> Value {
 }
 
 fn some(fields: Value) -> Option<Value> {
-    // Only "." is left: the container itself is not a field.
-    let none = fields.is_null() || fields == json!({".": {}});
+    // The container itself is not a field.
+    let none = fields.is_null() || is_container(&fields);
     (!none).then_some(fields)
+}
+
+/// Whether this is the ownership of a map or a list, and of nothing in it: `{".": {}}`.
+fn is_container(fields: &Value) -> bool {
+    let Value::Object(fields) = fields else { return false };
+    fields.len() == 1 && matches!(fields.get("."), Some(Value::Object(own)) if own.is_empty())
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
