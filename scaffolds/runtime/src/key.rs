@@ -1,24 +1,32 @@
 //! The name of one object of a known kind: the key in the work queue and the argument of a reconciler.
 
-use std::{fmt, sync::Arc};
+use std::{cmp::Ordering, fmt, sync::Arc};
 
 use kube::Resource;
 
 /// Namespace and name of an object; cluster-scoped kinds have no namespace.
 ///
-/// Cheap to clone (two reference counts). Displays as `namespace/name`, or `name` without a namespace.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+/// Cheap to clone (one reference count). Displays as `namespace/name`, or `name` without a namespace. Keys are ordered by namespace,
+/// none first, and then by name.
+#[derive(Clone, PartialEq, Eq, Hash)]
 pub struct ObjectKey {
-    namespace: Option<Arc<str>>,
-    name: Arc<str>,
+    /// As it displays.
+    text: Arc<str>,
+    /// Where the `/` after the namespace is, in bytes; 0 without a namespace.
+    slash: u32,
 }
 
 impl ObjectKey {
     /// The key of the object `name` in `namespace`. An empty namespace means none, as in the Kubernetes API.
     pub fn new(namespace: Option<&str>, name: &str) -> Self {
+        let namespace = namespace.unwrap_or_default();
         Self {
-            namespace: namespace.filter(|ns| !ns.is_empty()).map(Arc::from),
-            name: Arc::from(name),
+            text: match namespace {
+                "" => name.into(),
+                _ => [namespace, "/", name].concat().into(),
+            },
+            // The API server has no longer names than 253 bytes.
+            slash: namespace.len() as u32,
         }
     }
 
@@ -31,26 +39,44 @@ impl ObjectKey {
 
     /// The namespace; `None` if the kind is cluster-scoped.
     pub fn namespace(&self) -> Option<&str> {
-        self.namespace.as_deref()
-    }
-
-    /// As [`namespace`](Self::namespace), but shared.
-    pub(crate) fn shared_namespace(&self) -> Option<Arc<str>> {
-        self.namespace.clone()
+        self.text
+            .get(..self.slash as usize)
+            .filter(|namespace| !namespace.is_empty())
     }
 
     /// The name.
     pub fn name(&self) -> &str {
-        &self.name
+        match self.slash as usize {
+            0 => &self.text,
+            slash => &self.text[slash + 1..],
+        }
+    }
+}
+
+impl PartialOrd for ObjectKey {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for ObjectKey {
+    fn cmp(&self, other: &Self) -> Ordering {
+        (self.namespace(), self.name()).cmp(&(other.namespace(), other.name()))
+    }
+}
+
+impl fmt::Debug for ObjectKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ObjectKey")
+            .field("namespace", &self.namespace())
+            .field("name", &self.name())
+            .finish()
     }
 }
 
 impl fmt::Display for ObjectKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.namespace {
-            Some(namespace) => write!(f, "{namespace}/{}", self.name),
-            None => f.write_str(&self.name),
-        }
+        f.write_str(&self.text)
     }
 }
 
@@ -91,6 +117,41 @@ pub(crate) fn check_namespace(name: &str) -> Result<(), &'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_key_is_its_namespace_and_its_name_whatever_is_in_them() {
+        let parts = [
+            (None, "b"),
+            (None, "a/b"),
+            (Some("a"), ""),
+            (Some("a"), "b"),
+            (Some("a-"), "a"),
+            (Some("b"), "a"),
+        ];
+        let keys = parts.map(|(namespace, name)| ObjectKey::new(namespace, name));
+        for (key, (namespace, name)) in keys.iter().zip(parts) {
+            assert_eq!((key.namespace(), key.name()), (namespace, name));
+        }
+        // `a/b` is both a name and a name in a namespace.
+        for (at, key) in keys.iter().enumerate() {
+            for (other, than) in keys.iter().enumerate() {
+                assert_eq!(key == than, at == other, "{key:?} and {than:?}");
+            }
+        }
+        assert_eq!(ObjectKey::new(Some(""), "b"), keys[0]);
+        let mut sorted = keys.to_vec();
+        sorted.sort();
+        let expected = [
+            (None, "a/b"),
+            (None, "b"),
+            (Some("a"), ""),
+            (Some("a"), "b"),
+            (Some("a-"), "a"),
+            (Some("b"), "a"),
+        ];
+        let sorted: Vec<_> = sorted.iter().map(|key| (key.namespace(), key.name())).collect();
+        assert_eq!(sorted, expected);
+    }
 
     #[test]
     fn names_that_are_one_path_segment_pass() {

@@ -8,7 +8,7 @@ use kube::Resource;
 use super::delta::Delta;
 use crate::{
     key::ObjectKey,
-    store::{Contents, Invalid, Text},
+    store::{Contents, Invalid, Text, Version},
 };
 
 /// A version of an object that a list, a watch or a response shows.
@@ -41,7 +41,7 @@ pub(super) fn merge<K: Resource + Clone>(
                 .collect(),
         );
     }
-    let version = metadata.resource_version.as_deref();
+    let version = metadata.resource_version.as_deref().into();
     if let Some(known) = contents.version(&key)
         && !is_newer(version, known)
     {
@@ -91,12 +91,13 @@ pub(super) fn take_away<K>(contents: &mut Contents<K>, key: &ObjectKey) -> Vec<D
 
 /// Whether `new` is newer than `old`. An object of the same version is equal, so it is not newer.
 pub(super) fn supersedes(new: &ObjectMeta, old: &ObjectMeta) -> bool {
-    is_newer(new.resource_version.as_deref(), old.resource_version.as_deref())
+    let [new, old] = [new, old].map(|metadata| metadata.resource_version.as_deref().into());
+    is_newer(new, old)
 }
 
-pub(super) fn is_newer(new: Option<&str>, old: Option<&str>) -> bool {
-    match (new.and_then(number), old.and_then(number)) {
-        (Some(new), Some(old)) => new > old,
+pub(super) fn is_newer(new: Version<'_>, old: Version<'_>) -> bool {
+    match (new, old) {
+        (Version::Number(new), Version::Number(old)) => new > old,
         _ => new != old,
     }
 }

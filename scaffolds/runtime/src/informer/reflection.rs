@@ -130,7 +130,7 @@ impl<K: Resource + Clone> Reflection<K> {
         let contents = self.store.read();
         let stored = contents
             .version(&key)
-            .is_some_and(|version| version == metadata.resource_version.as_deref());
+            .is_some_and(|version| version == metadata.resource_version.as_deref().into());
         if !stored || contents.has_records(&key) != has_records || !self.admits(key.namespace()) {
             return Err(text);
         }
@@ -195,7 +195,7 @@ impl<K: Resource + Clone> Reflection<K> {
         // An object of the same name and another uid, merged by our own write, stays when its predecessor's deletion is
         // shown.
         let outlives = |uid: &Option<String>, version: &Option<String>| {
-            *uid != metadata.uid && is_newer(version.as_deref(), metadata.resource_version.as_deref())
+            *uid != metadata.uid && is_newer(version.as_deref().into(), metadata.resource_version.as_deref().into())
         };
         if let Some(old) = contents.object(&key) {
             if outlives(&old.meta().uid, &old.meta().resource_version) {

@@ -11,8 +11,8 @@ use tokio::time::Instant;
 
 use crate::{key::ObjectKey, priority::Priority};
 
-/// The namespace of keys; `None` for all keys without a namespace.
-type Namespace = Option<Arc<str>>;
+/// The namespace of keys; empty for all keys without a namespace.
+type Namespace = Arc<str>;
 
 /// How long a namespace without a worker waits for one to become free before it gets an additional one. Half of the
 /// second by which one namespace may delay another.
@@ -71,7 +71,7 @@ impl Turns {
     /// Adds a ready key, at the position within its namespace and priority that `sequence` determines.
     pub(super) fn insert(&mut self, key: ObjectKey, priority: Priority, sequence: u64, now: Instant) {
         self.len += 1;
-        let namespace = key.shared_namespace();
+        let namespace = self.shared(namespace_of(&key));
         let lane = self.lanes.entry(namespace.clone()).or_default();
         let keys = &mut lane.ready[priority.rank()];
         keys.insert(sequence, key);
@@ -90,8 +90,8 @@ impl Turns {
 
     /// Removes a key that is not ready any more.
     pub(super) fn remove(&mut self, key: &ObjectKey, priority: Priority, sequence: u64) {
-        let namespace = key.shared_namespace();
-        let Some(lane) = self.lanes.get_mut(&namespace) else {
+        let namespace = namespace_of(key);
+        let Some(lane) = self.lanes.get_mut(namespace) else {
             return;
         };
         if lane.ready[priority.rank()].remove(&sequence).is_none() {
@@ -101,7 +101,7 @@ impl Turns {
         if lane.ready[priority.rank()].is_empty() {
             self.order[priority.rank()].remove(&(lane.held, lane.turns[priority.rank()]));
         }
-        self.settle(&namespace);
+        self.settle(namespace);
     }
 
     /// Hands out the next key that a worker may have.
@@ -136,7 +136,7 @@ impl Turns {
 
     /// Takes back a key that was handed out.
     pub(super) fn given_back(&mut self, key: &ObjectKey, now: Instant) {
-        let namespace = key.shared_namespace();
+        let namespace = self.shared(namespace_of(key));
         self.busy -= 1;
         if self.busy < self.workers {
             self.full_since = None;
@@ -184,12 +184,18 @@ impl Turns {
         Some(namespace.clone())
     }
 
+    /// The namespace, with the memory of the one that is known.
+    fn shared(&self, namespace: &str) -> Namespace {
+        let known = self.lanes.get_key_value(namespace);
+        known.map_or_else(|| namespace.into(), |(known, _)| known.clone())
+    }
+
     fn may_borrow(&self) -> bool {
         self.busy >= self.workers && self.holders < self.workers
     }
 
     /// Changes how many workers a namespace holds, and its positions in the orders.
-    fn hold(&mut self, namespace: &Namespace, change: isize) {
+    fn hold(&mut self, namespace: &str, change: isize) {
         let Some(lane) = self.lanes.get_mut(namespace) else {
             return;
         };
@@ -203,7 +209,7 @@ impl Turns {
     }
 
     /// Removes a namespace that has nothing left, or its waiting position if it does not wait any more.
-    fn settle(&mut self, namespace: &Namespace) {
+    fn settle(&mut self, namespace: &str) {
         let Some(lane) = self.lanes.get_mut(namespace) else {
             return;
         };
@@ -217,6 +223,10 @@ impl Turns {
             self.lanes.remove(namespace);
         }
     }
+}
+
+fn namespace_of(key: &ObjectKey) -> &str {
+    key.namespace().unwrap_or_default()
 }
 
 impl Lane {

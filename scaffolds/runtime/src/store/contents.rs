@@ -9,8 +9,9 @@ use serde::de::DeserializeOwned;
 
 use super::{
     index::{Index, IndexFn},
+    packed::{Packed, Packing},
     recent::Recent,
-    text::Text,
+    text::{Text, Version},
 };
 use crate::key::ObjectKey;
 
@@ -21,14 +22,15 @@ pub(crate) struct Contents<K> {
     invalid: HashMap<ObjectKey, Invalid<K>>,
     indexes: Vec<Index<K>>,
     recent: Recent<K>,
-    decode: fn(&Text) -> K,
+    packing: Packing,
+    decode: fn(&Packed) -> K,
     copy: fn(&K) -> K,
 }
 
 #[derive(Debug)]
 enum Stored<K> {
     Decoded(Arc<K>),
-    Packed(Text),
+    Packed(Packed),
 }
 
 /// An object that exists but cannot be decoded.
@@ -48,7 +50,8 @@ impl<K: Resource + DeserializeOwned + Clone> Contents<K> {
             invalid: HashMap::new(),
             indexes: Vec::new(),
             recent: Recent::new(),
-            decode: Text::decode,
+            packing: Packing::default(),
+            decode: Packed::decode,
             copy: K::clone,
         }
     }
@@ -56,10 +59,10 @@ impl<K: Resource + DeserializeOwned + Clone> Contents<K> {
 
 impl<K: Resource> Contents<K> {
     /// The resource version of an object, without decoding it; `None` if there is no such object.
-    pub(crate) fn version(&self, key: &ObjectKey) -> Option<Option<&str>> {
+    pub(crate) fn version(&self, key: &ObjectKey) -> Option<Version<'_>> {
         Some(match self.objects.get(key)? {
-            Stored::Decoded(object) => object.meta().resource_version.as_deref(),
-            Stored::Packed(text) => text.version(),
+            Stored::Decoded(object) => object.meta().resource_version.as_deref().into(),
+            Stored::Packed(packed) => Version::Number(packed.version()),
         })
     }
 
@@ -76,7 +79,7 @@ impl<K: Resource> Contents<K> {
     pub(crate) fn has_records(&self, key: &ObjectKey) -> bool {
         match self.objects.get(key) {
             Some(Stored::Decoded(object)) => object.meta().managed_fields.is_some(),
-            Some(Stored::Packed(text)) => text.has_records(),
+            Some(Stored::Packed(packed)) => packed.has_records(),
             None => false,
         }
     }
@@ -89,13 +92,13 @@ impl<K> Contents<K> {
 
     /// The object of this name.
     pub(crate) fn object(&self, key: &ObjectKey) -> Option<Arc<K>> {
-        let text = match self.objects.get(key)? {
+        let packed = match self.objects.get(key)? {
             Stored::Decoded(object) => return Some(object.clone()),
-            Stored::Packed(text) => text,
+            Stored::Packed(packed) => packed,
         };
         let hash = self.hash(key);
         Some(self.recent.get(hash, key).unwrap_or_else(|| {
-            let object = Arc::new((self.decode)(text));
+            let object = Arc::new((self.decode)(packed));
             self.recent.put(hash, key.clone(), object.clone());
             object
         }))
@@ -144,17 +147,18 @@ impl<K> Contents<K> {
     /// Stores the text of an object in its place.
     pub(crate) fn pack(&mut self, key: &ObjectKey, text: Text) {
         if let Some(Stored::Decoded(object)) = self.objects.get(key) {
-            let stored = self.stored(key, object.clone(), Some(text));
+            let object = object.clone();
+            let stored = self.stored(key, object, Some(text));
             self.objects.insert(key.clone(), stored);
         }
     }
 
-    fn stored(&self, key: &ObjectKey, object: Arc<K>, text: Option<Text>) -> Stored<K> {
+    fn stored(&mut self, key: &ObjectKey, object: Arc<K>, text: Option<Text>) -> Stored<K> {
         let hash = self.hash(key);
         match text {
             Some(text) => {
                 self.recent.put(hash, key.clone(), object);
-                Stored::Packed(text)
+                Stored::Packed(self.packing.pack(&text))
             }
             None => {
                 self.recent.forget(hash, key);
@@ -224,7 +228,7 @@ impl<K> Contents<K> {
     fn decoded(&self, stored: &Stored<K>) -> Arc<K> {
         match stored {
             Stored::Decoded(object) => object.clone(),
-            Stored::Packed(text) => Arc::new((self.decode)(text)),
+            Stored::Packed(packed) => Arc::new((self.decode)(packed)),
         }
     }
 
@@ -289,7 +293,7 @@ mod tests {
             assert_eq!(value(&now), Some(if name % 2 == 0 { "b" } else { "a" }));
         }
         assert_eq!(store.by_index("value", "a").len(), 500);
-        assert_eq!(store.read().version(&key(2)), Some(Some("2")));
+        assert_eq!(store.read().version(&key(2)), Some(Version::Number(2)));
         let gone = store.write().remove(&key(2)).unwrap();
         assert_eq!(value(&gone), Some("b"));
         assert!(store.get(&key(2)).is_none() && !store.contains(&key(2)));

@@ -1,11 +1,6 @@
-//! An object as the JSON in which the API server sent it: a half or a third of the memory that the decoded object takes, whose
-//! maps have room for eleven entries each, and whose fields have room for all that could be set.
-
-use std::ops::Range;
+//! The JSON of an object as the API server has sent it, on its way into the store, which packs it.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ManagedFieldsEntry;
-use kube::Resource;
-use serde::de::DeserializeOwned;
 
 use super::scan::Scan;
 
@@ -13,15 +8,15 @@ use super::scan::Scan;
 /// long strings, which take as much memory when they are decoded.
 const MOST: usize = 16 << 10;
 
-/// The text of an object that was decoded from it once.
+/// The text of an object that was decoded from it.
 #[derive(Debug)]
 pub(crate) struct Text {
     /// Without its `managedFields`.
-    object: Box<str>,
+    pub(super) object: Box<str>,
     /// Those that are kept, as JSON.
-    records: Option<Box<str>>,
-    /// Where the resource version is in the text.
-    version: Range<u32>,
+    pub(super) records: Option<String>,
+    /// Its resource version.
+    pub(super) version: u64,
 }
 
 impl Text {
@@ -34,75 +29,69 @@ impl Text {
         let records = records.map(serde_json::to_string).transpose().ok()?;
         Some(Self {
             object,
-            records: records.map(String::into_boxed_str),
+            records,
             version,
         })
     }
+}
 
-    /// The object, as it was when it was decoded first.
-    ///
-    /// # Panics
-    /// If the type cannot be decoded from the same text twice.
-    pub(super) fn decode<K: Resource + DeserializeOwned>(&self) -> K {
-        let decode = || {
-            let mut object: K = serde_json::from_str(&self.object)?;
-            let records = self.records.as_deref().map(serde_json::from_str).transpose()?;
-            object.meta_mut().managed_fields = records;
-            serde_json::Result::Ok(object)
-        };
-        decode().unwrap_or_else(|error| panic!("an object that was decoded before cannot be decoded any more: {error}"))
-    }
+/// A resource version, in the form in which it can be compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Version<'a> {
+    /// As API servers write it.
+    Number(u64),
+    /// Anything else, or none.
+    Other(Option<&'a str>),
+}
 
-    pub(super) fn version(&self) -> Option<&str> {
-        self.object.get(self.version.start as usize..self.version.end as usize)
-    }
-
-    pub(super) fn has_records(&self) -> bool {
-        self.records.is_some()
+impl<'a> From<Option<&'a str>> for Version<'a> {
+    fn from(text: Option<&'a str>) -> Self {
+        match text.and_then(canonical) {
+            Some(number) => Self::Number(number),
+            None => Self::Other(text),
+        }
     }
 }
 
-/// The position of `metadata.resourceVersion`, without its quotes.
-fn version(object: &str) -> Option<Range<u32>> {
+/// The number, if it is written as Rust and Go write numbers: no other text has the same number.
+fn canonical(text: &str) -> Option<u64> {
+    let is_plain = !text.starts_with(['+', '0']) || text == "0";
+    text.parse().ok().filter(|_| is_plain)
+}
+
+/// The value of `metadata.resourceVersion`.
+fn version(object: &str) -> Option<u64> {
     let mut scan = Scan::new(object);
     scan.enter("metadata")?;
     scan.enter("resourceVersion")?;
-    let quoted = scan.value()?;
+    let value = object.get(scan.value()?)?;
     // Otherwise it is null, or a number.
-    object[quoted.clone()].starts_with('"').then_some(())?;
-    let inner = quoted.start + 1..quoted.end - 1;
-    let is_plain = !object.get(inner.clone())?.contains('\\');
-    is_plain.then_some(u32::try_from(inner.start).ok()?..u32::try_from(inner.end).ok()?)
+    canonical(value.strip_prefix('"')?.strip_suffix('"')?)
 }
 
 #[cfg(test)]
 mod tests {
-    use k8s_openapi::api::core::v1::ConfigMap;
     use serde_json::json;
 
     use super::*;
 
     #[test]
-    fn a_text_is_decoded_to_the_object_with_the_records_that_are_kept() {
-        let record = json!({"manager": "ours/foobar", "operation": "Apply", "fieldsV1": "{\"f:data\":{}}"});
-        let kept: ConfigMap = serde_json::from_value(json!({
-            "metadata": {"name": "a", "resourceVersion": "7", "managedFields": [record, {}]}, "data": {"b": "ä\n"}
-        }))
-        .unwrap();
-        let sent = r#"{"kind":"ConfigMap","metadata":{"name":"a","resourceVersion":"7","managedFields":null},"data":{"b":"ä\n"}}"#;
-        let text = Text::new(sent.into(), kept.metadata.managed_fields.as_ref()).unwrap();
-        assert_eq!((text.version(), text.has_records()), (Some("7"), true));
-        assert_eq!(text.decode::<ConfigMap>(), kept);
-        let text = Text::new(sent.into(), None).unwrap();
-        assert!(!text.has_records());
-        assert_eq!(text.decode::<ConfigMap>().metadata.managed_fields, None);
+    fn an_object_without_a_version_and_a_long_one_are_stored_as_they_are() {
+        assert!(Text::new(r#"{"metadata":{"name":"a"}}"#.into(), None).is_none());
+        for version in ["null", "7", r#""""#, r#""07""#, r#""+7""#, r#""7a""#, r#""\u0037""#] {
+            let text = format!(r#"{{"metadata":{{"resourceVersion":{version}}}}}"#);
+            assert!(Text::new(text.into(), None).is_none(), "{version}");
+        }
+        let long = json!({"metadata": {"resourceVersion": "7"}, "data": {"a": "x".repeat(MOST)}}).to_string();
+        assert!(Text::new(long.into(), None).is_none());
     }
 
     #[test]
-    fn an_object_without_a_version_and_a_long_one_are_stored_as_they_are() {
-        assert!(Text::new(r#"{"metadata":{"name":"a"}}"#.into(), None).is_none());
-        assert!(Text::new(r#"{"metadata":{"name":"a","resourceVersion":null}}"#.into(), None).is_none());
-        let long = json!({"metadata": {"resourceVersion": "7"}, "data": {"a": "x".repeat(MOST)}}).to_string();
-        assert!(Text::new(long.into(), None).is_none());
+    fn versions_are_compared_as_numbers_only_if_no_other_text_is_the_same_number() {
+        assert_eq!(Version::from(Some("7")), Version::Number(7));
+        assert_eq!(Version::from(Some("0")), Version::Number(0));
+        for other in [None, Some("07"), Some("+7"), Some(""), Some("18446744073709551616")] {
+            assert_eq!(Version::from(other), Version::Other(other));
+        }
     }
 }
