@@ -78,7 +78,8 @@ impl<K: AnyObject> Context<K> {
         self.shared.label.pair()
     }
 
-    /// How many reconciles of this object have failed in a row before this one; 0 at first.
+    /// How many reconciles of this object in a row, before this one, have failed or asked for a requeue with back-off; 0
+    /// at first.
     pub fn attempt(&self) -> u32 {
         self.attempt
     }
