@@ -23,7 +23,7 @@ use serde_json::Value;
 
 use self::{added::Added, builder::Settings, caches::Cache, namespaces::Choosing, tasks::Authored};
 pub(crate) use self::{
-    added::AddedController,
+    added::{AddedController, stopping},
     caches::Pending,
     joining::{Claim, Joining, Uses},
 };
@@ -313,8 +313,8 @@ impl Manager {
     }
 
     /// Whether the manager stops, or has stopped.
-    pub(crate) fn has_ended(&self) -> bool {
-        self.core.added.has_ended()
+    pub(crate) fn is_stopping(&self) -> bool {
+        self.core.added.is_stopping()
     }
 
     /// Grants the permissions of a controller that may be added later.

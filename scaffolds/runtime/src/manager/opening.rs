@@ -9,7 +9,7 @@ use tracing::info;
 
 use super::{
     Manager,
-    added::{AddedController, Phase, stopped},
+    added::{AddedController, Phase, stopping},
     labelling::Search,
     running::{Tasks, worked, worker},
 };
@@ -40,8 +40,10 @@ impl Manager {
         let mut starting = Starting(Some(controller.clone()));
         let (added, kinds) = (&self.core.added, &controller.kinds);
         tokio::select! {
+            // First, for one message: a manager that stops also stops the controller.
+            biased;
+            () = added.until_stopping() => return Err(stopping()),
             filled = self.fill_caches_of(kinds) => filled?,
-            () = added.until_ended() => return Err(stopped()),
             () = controller.stopped() => return Err(cancelled(&controller)),
         }
         let (reply, answer) = oneshot::channel();
@@ -51,12 +53,15 @@ impl Manager {
             searches,
             reply,
         })?;
-        // On a standby it starts when this process leads.
-        if *added.phase.borrow() == Phase::Leading {
-            tokio::select! {
+        let phase = *added.phase.borrow();
+        match phase {
+            // On a standby it starts when this process leads.
+            Phase::Idle | Phase::Running => {}
+            Phase::Leading => tokio::select! {
                 started = answer => started.unwrap_or_else(|_| Err(cancelled(&controller)))?,
-                () = added.until_ended() => return Err(stopped()),
-            }
+                () = added.until_stopping() => return Err(stopping()),
+            },
+            Phase::Draining | Phase::Ended => return Err(stopping()),
         }
         starting.0 = None;
         Ok(())
