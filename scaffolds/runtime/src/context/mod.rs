@@ -11,6 +11,7 @@ mod orphans;
 mod shared;
 mod shared_objects;
 mod status;
+mod unchosen;
 mod unowned;
 
 use std::sync::{Arc, Mutex, PoisonError};
@@ -25,6 +26,7 @@ pub(crate) use self::{
     orphans::{ORPHAN_INDEX, Selector, orphan_handler, orphan_namespace},
     shared::{InFlight, Sent, Shared, Source, Writes},
     shared_objects::{SHARED_INDEX, owner_uids},
+    unchosen::Unchosen,
     unowned::{MARK_INDEX, marks},
 };
 pub use self::{keep_pods::KeptPods, of_kind::OfKind};

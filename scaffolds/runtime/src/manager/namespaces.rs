@@ -190,7 +190,7 @@ impl Manager {
         }
     }
 
-    /// Lets reconciles pass, and queues each object.
+    /// Lets reconciles pass, and queues each object in the namespace, and those that wait to write in it.
     fn open_namespace(&self, name: &str) {
         let mut controllers: Vec<_> = lock(&self.core.controllers)
             .iter()

@@ -34,6 +34,7 @@ use crate::{
     metrics::{ControllerMetrics, Outcome},
     namespaces::Gate,
     object::AnyObject,
+    priority::Priority,
     queue::{Held, WorkQueue},
     reconciler::Reconciler,
 };
@@ -63,7 +64,7 @@ pub(crate) trait Runnable: Send + Sync {
     fn start(&self);
     /// Forgets which objects of a namespace were deleted.
     fn forget_namespace(&self, namespace: &str);
-    /// Queues every existing object of a namespace, which has joined.
+    /// Queues every existing object of a namespace, which has joined, and every owner that waits to write in it.
     fn queue_namespace(&self, namespace: &str);
     /// Processes keys until the queue is shut down, and ends after the current key.
     fn work(self: Arc<Self>) -> Pin<Box<dyn Future<Output = ()> + Send>>;
@@ -98,6 +99,9 @@ impl<K: AnyObject, R: Reconciler<K>> Runnable for Worker<K, R> {
 
     fn queue_namespace(&self, namespace: &str) {
         self.see_all(|key| key.namespace() == Some(namespace));
+        for owner in self.shared.unchosen.wake(namespace) {
+            self.queue.add(owner, Priority::Normal);
+        }
     }
 
     fn work(self: Arc<Self>) -> Pin<Box<dyn Future<Output = ()> + Send>> {
@@ -151,6 +155,8 @@ impl<K: AnyObject, R: Reconciler<K>> Worker<K, R> {
     }
 
     async fn process(&self, held: Held, reconcile_id: u64) {
+        // This run waits again if it has to.
+        self.shared.unchosen.forget_owner(held.key());
         let Some(_pass) = self.gate.pass(held.key()) else {
             // Its namespace joins, and then it is queued again; or it leaves: nothing in it was deleted.
             self.main.has_gone(held.key());
