@@ -150,14 +150,14 @@ impl Manager {
         &self.core.settings.metrics
     }
 
-    /// Whether the main runtime makes progress, once it is started. [`Operator`](crate::Operator) starts it, and lets the
+    /// Whether the main runtime and this manager make progress, once it is started. [`Operator`](crate::Operator) starts it, and lets the
     /// leader election depend on it.
     pub fn heartbeat(&self) -> &Heartbeat {
         &self.core.heartbeat
     }
 
-    /// The checks behind `/healthz`; by default `main-runtime`, which fails if the main runtime has made no progress for
-    /// 20 s. If one fails, the kubelet restarts the process.
+    /// The checks behind `/healthz`; by default `main-runtime`, which fails if the main runtime or the manager has made no
+    /// progress for 20 s. If one fails, the kubelet restarts the process.
     pub fn healthz(&self) -> &Checks {
         &self.core.probes.healthz
     }

@@ -76,7 +76,7 @@ impl Manager {
                     searching.push(find(opening));
                     None
                 }
-                Some((opening, found)) = searching.next() => self.start_opened(opening, found, workers),
+                Some((opening, found)) = searching.next() => self.start_opened(opening, found, workers).await,
                 Some(ended) = workers.join_next() => worked(ended),
                 else => pending().await,
             };
@@ -87,7 +87,7 @@ impl Manager {
     }
 
     /// Starts the workers; returns an error that nobody else gets.
-    fn start_opened(&self, opening: Opening, found: Result<Vec<Search>>, workers: &mut Tasks) -> Option<Error> {
+    async fn start_opened(&self, opening: Opening, found: Result<Vec<Search>>, workers: &mut Tasks) -> Option<Error> {
         let Opening { controller, reply, .. } = opening;
         let late = match found {
             Ok(late) => late,
@@ -105,7 +105,7 @@ impl Manager {
             self.core.added.run(work);
         }
         info!(controller = controller.name(), workers = controller.workers, "starting");
-        runnable.start();
+        runnable.start().await;
         for _ in 0..runnable.tasks(controller.workers) {
             let (active, work) = (controller.enter(), worker(runnable.clone()));
             workers.spawn(async move {

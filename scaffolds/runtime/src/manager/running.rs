@@ -59,6 +59,12 @@ impl Manager {
     /// lost; if a worker, an informer or a background task panics, or a [`Task`](super::Task) fails: then the others
     /// drain, the lease is released, and the process should be restarted; or if something had to be cancelled.
     pub async fn run(&self, stop: impl Future<Output = ()>, election: Option<Arc<Election>>) -> Result<()> {
+        // In the same task: predicates run in it, and the signal and the lease are noticed in it.
+        let run = Box::pin(self.run_until(stop, election));
+        self.core.heartbeat.beside("the manager", run).await
+    }
+
+    async fn run_until(&self, stop: impl Future<Output = ()>, election: Option<Arc<Election>>) -> Result<()> {
         let (halt, halted) = watch::channel(false);
         self.select_children();
         let Arrivals { mut work, mut openings } = self.core.added.begin();
@@ -218,13 +224,15 @@ impl Manager {
         for search in late {
             searches.spawn(async move { search.run_late().await.err() });
         }
-        let mut workers = self.start_workers();
-        let (halt, halted) = watch::channel(false);
-        self.start_authored(Start::Leading, &halted, &mut workers);
-        self.core.added.phase.send_replace(Phase::Leading);
+        let (mut workers, (halt, halted)) = (Tasks::new(), watch::channel(false));
         let error = tokio::select! {
             error = end => error,
-            error = self.attend(&mut workers, openings) => Some(error),
+            error = async {
+                self.start_workers(&mut workers).await;
+                self.start_authored(Start::Leading, &halted, &mut workers);
+                self.core.added.phase.send_replace(Phase::Leading);
+                self.attend(&mut workers, openings).await
+            } => Some(error),
             error = failed(&mut searches) => Some(error),
             // Dropping the set cancels every worker at its next await: another process may lead by now.
             error = lost(election) => return Ended { error: Some(error), lease_lost: true, ..Ended::default() },
@@ -242,16 +250,16 @@ impl Manager {
         }
     }
 
-    fn start_workers(&self) -> Tasks {
-        let mut workers = Tasks::new();
-        for (controller, count) in lock(&self.core.controllers).iter() {
+    async fn start_workers(&self, workers: &mut Tasks) {
+        // A statement of its own, because the lock must not be held while objects are queued.
+        let controllers = lock(&self.core.controllers).clone();
+        for (controller, count) in controllers {
             info!(controller = controller.name(), workers = count, "starting");
-            controller.start();
-            for _ in 0..controller.tasks(*count) {
+            controller.start().await;
+            for _ in 0..controller.tasks(count) {
                 workers.spawn(worker(controller.clone()));
             }
         }
-        workers
     }
 }
 
@@ -325,6 +333,7 @@ mod tests {
     use tower::service_fn;
 
     use super::*;
+    use crate::worker::Pending;
 
     /// A controller whose workers end as the test decides.
     struct Ends(fn());
@@ -334,11 +343,15 @@ mod tests {
             "foobar"
         }
 
-        fn start(&self) {}
+        fn start(&self) -> Pending<'_> {
+            Box::pin(ready(()))
+        }
 
         fn forget_namespace(&self, _: &str) {}
 
-        fn queue_namespace(&self, _: &str) {}
+        fn queue_namespace<'a>(&'a self, _: &'a str) -> Pending<'a> {
+            Box::pin(ready(()))
+        }
 
         fn work(self: Arc<Self>) -> Pin<Box<dyn Future<Output = ()> + Send>> {
             Box::pin(async move { (self.0)() })
