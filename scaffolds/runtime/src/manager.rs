@@ -20,6 +20,7 @@ use std::{
 
 use kube::Client;
 use serde_json::Value;
+use tracing::warn;
 
 use self::{added::Added, builder::Settings, caches::Cache, namespaces::Choosing, tasks::Authored};
 pub(crate) use self::{
@@ -82,7 +83,6 @@ struct Core {
     gate: Gate,
     /// If a label selector chooses the namespaces.
     choosing: Option<Choosing>,
-    tasks: Mutex<Vec<Pending<()>>>,
     hooks: Mutex<Vec<Hooked>>,
     policies: Mutex<Vec<Stated>>,
     admission: OnceLock<Client>,
@@ -256,12 +256,15 @@ impl Manager {
         }
     }
 
-    /// Runs `task` in addition to the controllers: from the time the manager runs, on a standby too, until the workers
-    /// have ended; then it is cancelled. A [`Task`] can clean up, fail, or be the leader's alone. When the task returns,
-    /// nothing else ends. If it panics, the process ends, after the running reconciles:
-    /// otherwise the panic could stay unnoticed.
+    /// Runs `task` in addition to the controllers: from the time the manager runs, or at once if it runs already, on a
+    /// standby too, until the workers have ended; then it is cancelled. A [`Task`] can clean up, fail, or be the leader's
+    /// alone. When the task returns, nothing else ends. If it panics, the process ends, after the running reconciles:
+    /// otherwise the panic could stay unnoticed. Once the manager is stopping, nothing is run, which is logged.
     pub fn background(&self, task: impl Future<Output = ()> + Send + 'static) {
-        lock(&self.core.tasks).push(Box::pin(task));
+        if self.is_stopping() {
+            warn!("a background task is not run: {}", stopping());
+        }
+        self.core.added.background(task);
     }
 
     /// A permission that the operator needs outside of its controllers, as in a [`background`](Self::background) task: it
@@ -347,7 +350,7 @@ impl Manager {
 
     /// Keeps what a registered controller uses for as long as the manager.
     pub(crate) fn keep(&self, uses: Uses) {
-        lock(&self.core.tasks).extend(uses.tasks);
+        uses.tasks.into_iter().for_each(|task| self.core.added.background(task));
     }
 
     pub(crate) fn add(&self, controller: Arc<dyn Runnable>, workers: usize) {

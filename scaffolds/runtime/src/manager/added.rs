@@ -91,10 +91,23 @@ impl Added {
         })
     }
 
-    /// Runs a task of the manager.
+    /// Runs a task of the manager, once it runs.
     pub(super) fn run(&self, work: Work) {
         // The manager has stopped: then it runs nothing.
         _ = self.work.send(work);
+    }
+
+    /// Runs a task of an author, or of a controller, for as long as the manager works.
+    pub(super) fn background(&self, task: impl Future<Output = ()> + Send + 'static) {
+        let mut phase = self.phase.subscribe();
+        self.run(Box::pin(async move {
+            tokio::select! {
+                ended = isolated_future(task) => {
+                    ended.err().map(|panic| unexpected("a background task", Some(panic)))
+                }
+                _ = phase.wait_for(|phase| *phase == Phase::Ended) => None,
+            }
+        }));
     }
 
     /// Hands over a controller whose workers are to start.

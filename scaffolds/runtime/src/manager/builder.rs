@@ -200,7 +200,6 @@ impl ManagerBuilder {
             granted: Mutex::default(),
             conditions: Default::default(),
             added: Default::default(),
-            tasks: Mutex::default(),
             hooks: Mutex::default(),
             policies: Mutex::default(),
             admission: OnceLock::new(),

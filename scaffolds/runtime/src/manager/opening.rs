@@ -1,10 +1,10 @@
 //! Starts the workers of a controller that was added while the manager runs: once its caches are filled, this process leads,
 //! and its children are found.
 
-use std::{future::pending, sync::Arc};
+use std::sync::Arc;
 
 use futures::{StreamExt, stream::FuturesUnordered};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot, watch};
 use tracing::info;
 
 use super::{
@@ -12,6 +12,7 @@ use super::{
     added::{AddedController, Phase, stopping},
     labelling::Search,
     running::{Tasks, worked, worker},
+    tasks::Start,
 };
 use crate::error::{Error, Result};
 
@@ -67,8 +68,14 @@ impl Manager {
         Ok(())
     }
 
-    /// Starts the workers of the controllers that are added, until a worker ends unexpectedly.
-    pub(super) async fn attend(&self, workers: &mut Tasks, openings: &mut mpsc::UnboundedReceiver<Opening>) -> Error {
+    /// Starts the workers of the controllers that are added, and the tasks of the leader that are, until a worker or a task
+    /// ends unexpectedly.
+    pub(super) async fn attend(
+        &self,
+        workers: &mut Tasks,
+        openings: &mut mpsc::UnboundedReceiver<Opening>,
+        halted: &watch::Receiver<bool>,
+    ) -> Error {
         let mut searching = FuturesUnordered::new();
         loop {
             let failure = tokio::select! {
@@ -77,8 +84,11 @@ impl Manager {
                     None
                 }
                 Some((opening, found)) = searching.next() => self.start_opened(opening, found, workers).await,
+                () = self.authored(Start::Leading) => {
+                    self.start_authored(Start::Leading, halted, workers);
+                    None
+                }
                 Some(ended) = workers.join_next() => worked(ended),
-                else => pending().await,
             };
             if let Some(error) = failure {
                 return error;

@@ -70,14 +70,13 @@ impl Manager {
         let Arrivals { mut work, mut openings } = self.core.added.begin();
         let mut tasks = self.start_tasks(&halted);
         self.core.added.phase.send_replace(Phase::Running);
-        let (mut early, mut late) = (Tasks::new(), Leaderless::new(halted));
-        self.start_authored(Start::AtOnce, &late.halted, &mut early);
+        let (mut early, mut late) = (Tasks::new(), Leaderless::new(halted.clone()));
         let mut ended = {
             let end = pin!(async {
                 tokio::select! {
                     () = stop => None,
                     error = run_added(&mut tasks, &mut work) => Some(error),
-                    error = failed(&mut early) => Some(error),
+                    error = self.run_authored(Start::AtOnce, &halted, &mut early) => Some(error),
                 }
             });
             self.work(end, election.as_deref(), &mut late, &mut openings).await
@@ -118,7 +117,7 @@ impl Manager {
         }
     }
 
-    /// Starts informers, background tasks and the writer of events.
+    /// Starts informers and the writer of events. Background tasks are [added](run_added).
     fn start_tasks(&self, halted: &watch::Receiver<bool>) -> Tasks {
         let mut tasks = Tasks::new();
         match &self.core.choosing {
@@ -147,15 +146,6 @@ impl Manager {
                 });
             }
         }
-        for task in lock(&self.core.tasks).drain(..) {
-            let mut halted = halted.clone();
-            tasks.spawn(async move {
-                tokio::select! {
-                    ended = isolated_future(task) => ended.err().map(|panic| unexpected("a background task", Some(panic))),
-                    _ = halted.wait_for(|halt| *halt) => None,
-                }
-            });
-        }
         let events = self.core.events.run(halted.clone());
         tasks.spawn(essential("the writer of events".to_owned(), events, halted.clone()));
         tasks
@@ -175,11 +165,10 @@ impl Manager {
         };
         match filled {
             Ok(()) => {
-                self.start_authored(Start::Filled, &late.halted, &mut late.tasks);
                 let end = pin!(async {
                     tokio::select! {
                         error = end => error,
-                        error = failed(&mut late.tasks) => Some(error),
+                        error = self.run_authored(Start::Filled, &late.halted, &mut late.tasks) => Some(error),
                     }
                 });
                 self.lead(end, election, openings).await
@@ -231,7 +220,7 @@ impl Manager {
                 self.start_workers(&mut workers).await;
                 self.start_authored(Start::Leading, &halted, &mut workers);
                 self.core.added.phase.send_replace(Phase::Leading);
-                self.attend(&mut workers, openings).await
+                self.attend(&mut workers, openings, &halted).await
             } => Some(error),
             error = failed(&mut searches) => Some(error),
             // Dropping the set cancels every worker at its next await: another process may lead by now.
