@@ -34,7 +34,7 @@ pub use self::{
 };
 use crate::{
     child::ChildLabel,
-    client::{self, WriteGate},
+    client::{self, Guards, WriteGate},
     condition_types::ConditionTypes,
     error::{Error, Result},
     events::{Events, Recorder},
@@ -172,19 +172,21 @@ impl Manager {
         &self.core.settings.name
     }
 
-    /// The client of webhooks, which may write on a standby too.
+    /// The client of webhooks and certificates, which may write on a standby too, and has no limit on requests per second.
     ///
     /// # Errors
     ///
     /// [`Error::Kube`] if the credentials cannot be used.
     pub(crate) fn admission_client(&self) -> Result<Client> {
-        let Some((config, agent)) = &self.core.settings.access else {
+        let Some(access) = &self.core.settings.access else {
             return Ok(self.core.settings.client.clone());
         };
         if let Some(client) = self.core.admission.get() {
             return Ok(client.clone());
         }
-        let client = client::build(config.clone(), agent, &self.core.settings.metrics, WriteGate::open())?;
+        // Not limited: an API server waits for a webhook, and a certificate must not expire behind a queue of reconciles.
+        let guards = Guards::from(WriteGate::open()).watch_silence(access.watch_silence);
+        let client = client::build(access.config.clone(), &access.agent, self.metrics(), guards)?;
         Ok(self.core.admission.get_or_init(|| client).clone())
     }
 

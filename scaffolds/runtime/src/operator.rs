@@ -200,7 +200,7 @@ impl Operator {
         }
         let manager = builder
             .name(self.name)
-            .access(config.clone(), self.agent())
+            .access(config.clone(), self.agent(), self.options.watch_silence_timeout)
             .namespace(self.namespace(&config))
             .watch_namespaces(watched)
             .default_workers(self.options.max_concurrent_reconciles.get())
