@@ -20,10 +20,11 @@ use std::{
 
 use kube::Client;
 use serde_json::Value;
+use tracing::warn;
 
 use self::{added::Added, builder::Settings, caches::Cache, namespaces::Choosing, tasks::Authored};
 pub(crate) use self::{
-    added::AddedController,
+    added::{AddedController, stopping},
     caches::Pending,
     joining::{Claim, Joining, Uses},
 };
@@ -33,7 +34,7 @@ pub use self::{
 };
 use crate::{
     child::ChildLabel,
-    client::{self, WriteGate},
+    client::{self, Guards, WriteGate},
     condition_types::ConditionTypes,
     error::{Error, Result},
     events::{Events, Recorder},
@@ -82,7 +83,6 @@ struct Core {
     gate: Gate,
     /// If a label selector chooses the namespaces.
     choosing: Option<Choosing>,
-    tasks: Mutex<Vec<Pending<()>>>,
     hooks: Mutex<Vec<Hooked>>,
     policies: Mutex<Vec<Stated>>,
     admission: OnceLock<Client>,
@@ -150,14 +150,14 @@ impl Manager {
         &self.core.settings.metrics
     }
 
-    /// Whether the main runtime makes progress, once it is started. [`Operator`](crate::Operator) starts it, and lets the
+    /// Whether the main runtime and this manager make progress, once it is started. [`Operator`](crate::Operator) starts it, and lets the
     /// leader election depend on it.
     pub fn heartbeat(&self) -> &Heartbeat {
         &self.core.heartbeat
     }
 
-    /// The checks behind `/healthz`; by default `main-runtime`, which fails if the main runtime has made no progress for
-    /// 20 s. If one fails, the kubelet restarts the process.
+    /// The checks behind `/healthz`; by default `main-runtime`, which fails if the main runtime or the manager has made no
+    /// progress for 20 s. If one fails, the kubelet restarts the process.
     pub fn healthz(&self) -> &Checks {
         &self.core.probes.healthz
     }
@@ -172,19 +172,21 @@ impl Manager {
         &self.core.settings.name
     }
 
-    /// The client of webhooks, which may write on a standby too.
+    /// The client of webhooks and certificates, which may write on a standby too, and has no limit on requests per second.
     ///
     /// # Errors
     ///
     /// [`Error::Kube`] if the credentials cannot be used.
     pub(crate) fn admission_client(&self) -> Result<Client> {
-        let Some((config, agent)) = &self.core.settings.access else {
+        let Some(access) = &self.core.settings.access else {
             return Ok(self.core.settings.client.clone());
         };
         if let Some(client) = self.core.admission.get() {
             return Ok(client.clone());
         }
-        let client = client::build(config.clone(), agent, &self.core.settings.metrics, WriteGate::open())?;
+        // Not limited: an API server waits for a webhook, and a certificate must not expire behind a queue of reconciles.
+        let guards = Guards::from(WriteGate::open()).watch_silence(access.watch_silence);
+        let client = client::build(access.config.clone(), &access.agent, self.metrics(), guards)?;
         Ok(self.core.admission.get_or_init(|| client).clone())
     }
 
@@ -256,12 +258,15 @@ impl Manager {
         }
     }
 
-    /// Runs `task` in addition to the controllers: from the time the manager runs, on a standby too, until the workers
-    /// have ended; then it is cancelled. A [`Task`] can clean up, fail, or be the leader's alone. When the task returns,
-    /// nothing else ends. If it panics, the process ends, after the running reconciles:
-    /// otherwise the panic could stay unnoticed.
+    /// Runs `task` in addition to the controllers: from the time the manager runs, or at once if it runs already, on a
+    /// standby too, until the workers have ended; then it is cancelled. A [`Task`] can clean up, fail, or be the leader's
+    /// alone. When the task returns, nothing else ends. If it panics, the process ends, after the running reconciles:
+    /// otherwise the panic could stay unnoticed. Once the manager is stopping, nothing is run, which is logged.
     pub fn background(&self, task: impl Future<Output = ()> + Send + 'static) {
-        lock(&self.core.tasks).push(Box::pin(task));
+        if self.is_stopping() {
+            warn!("a background task is not run: {}", stopping());
+        }
+        self.core.added.background(task);
     }
 
     /// A permission that the operator needs outside of its controllers, as in a [`background`](Self::background) task: it
@@ -313,8 +318,8 @@ impl Manager {
     }
 
     /// Whether the manager stops, or has stopped.
-    pub(crate) fn has_ended(&self) -> bool {
-        self.core.added.has_ended()
+    pub(crate) fn is_stopping(&self) -> bool {
+        self.core.added.is_stopping()
     }
 
     /// Grants the permissions of a controller that may be added later.
@@ -347,7 +352,7 @@ impl Manager {
 
     /// Keeps what a registered controller uses for as long as the manager.
     pub(crate) fn keep(&self, uses: Uses) {
-        lock(&self.core.tasks).extend(uses.tasks);
+        uses.tasks.into_iter().for_each(|task| self.core.added.background(task));
     }
 
     pub(crate) fn add(&self, controller: Arc<dyn Runnable>, workers: usize) {

@@ -99,8 +99,9 @@ impl Operator {
     ///
     /// Reconciles, watches and events share threads, one for each two cores that the process may use (a container's CPU
     /// limit counts), at least one; the environment variable `TOKIO_WORKER_THREADS` sets another number, for
-    /// reconcilers that use much CPU. Probes, metrics, webhooks, the lease and signals have threads of their own; if the
-    /// reconciles' threads make no progress for 20 s, `/healthz` fails and the lease is not renewed.
+    /// reconcilers that use much CPU. Probes, metrics, webhooks, the lease and signals have threads of their own. If the
+    /// reconciles' threads make no progress for 20 s, or this thread, on which `setup` and the manager run, is blocked for 20
+    /// s, `/healthz` fails and the lease is not renewed. `setup` may await for as long as it likes.
     ///
     /// The exit code is 0 after a signal and a complete drain, and 1 after an error, which is logged: an unreachable
     /// cluster, a cache that cannot be filled, a lost lease.
@@ -199,7 +200,7 @@ impl Operator {
         }
         let manager = builder
             .name(self.name)
-            .access(config.clone(), self.agent())
+            .access(config.clone(), self.agent(), self.options.watch_silence_timeout)
             .namespace(self.namespace(&config))
             .watch_namespaces(watched)
             .default_workers(self.options.max_concurrent_reconciles.get())
@@ -214,7 +215,7 @@ impl Operator {
         if self.options.install_crds {
             crds::install(&client, &self.assembled_crds()?).await?;
         }
-        setup(&manager).await?;
+        manager.heartbeat().beside("`setup`", setup(&manager)).await?;
         let webhooks = self.webhooks(&manager, &metrics)?;
         let routes = manager.served().routes.paths();
         if self.options.metrics_bind_address == BindAddress::Off && !routes.is_empty() {

@@ -15,7 +15,7 @@ pub enum Action {
     RequeueAfter(Duration),
     /// The object is reconciled again after its own growing delay, as after a failure ([`Backoff`](crate::Backoff)), but
     /// nothing has failed: for something that is expected to become ready soon, or much later. The delays grow until a
-    /// run returns another action.
+    /// run returns another action. Any change reconciles it at once, also one of its status alone.
     RequeueWithBackoff,
 }
 

@@ -1,4 +1,5 @@
-//! A reconcile that blocks its thread is named in the log, and if no thread is left, the process counts as stuck.
+//! A reconcile that blocks its thread is named in the log, and if no thread is left, the process counts as stuck. So it does
+//! if the thread is that of the manager itself.
 
 mod support;
 
@@ -8,12 +9,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-use kubewright_runtime::{Action, Context, Controller, Reconciler, Result};
+use kubewright_runtime::{Action, Context, Controller, Predicate, Reconciler, Result};
 use support::{
     kinds::{FooBar, Running, at, foobar, world},
-    notes::manager,
+    notes::{Notes, Seen, manager, taken},
     page::Page,
 };
+use tokio::sync::oneshot;
 
 /// Blocks its thread until it gets a message.
 struct Blocks(Mutex<mpsc::Receiver<()>>);
@@ -71,4 +73,38 @@ fn a_reconcile_that_blocks_the_only_thread_is_named_and_the_process_is_stuck_unt
     release.send(()).unwrap();
     wait_until("in progress again", || heartbeat.stalled().is_none());
     runtime.block_on(running.stop()).unwrap();
+}
+
+#[test]
+fn a_predicate_that_blocks_the_managers_thread_makes_the_process_stuck_although_other_threads_work() {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .unwrap();
+    let ((release, blocked), (stop, stopped)) = (mpsc::channel::<()>(), oneshot::channel::<()>());
+    let (blocked, seen) = (Mutex::new(blocked), Seen::default());
+    let manager = runtime.block_on(async {
+        let world = world();
+        world.put(&at("a"), foobar("x"));
+        manager(&world)
+    });
+    let heartbeat = manager.heartbeat().clone();
+    Controller::<FooBar>::new("foobar")
+        .predicate(Predicate::new(move |_| blocked.lock().unwrap().recv().is_ok()))
+        .register(&manager, Notes(seen.clone()))
+        .unwrap();
+    let process = thread::spawn(move || {
+        runtime.block_on(async {
+            manager.heartbeat().start_every(Duration::from_millis(10)).unwrap();
+            manager.run(async { _ = stopped.await }, None).await
+        })
+    });
+    wait_until("stuck", || heartbeat.stalled().is_some());
+
+    release.send(()).unwrap();
+    wait_until("in progress again", || heartbeat.stalled().is_none());
+    wait_until("working", || !taken(&seen).is_empty());
+    stop.send(()).unwrap();
+    process.join().unwrap().unwrap();
 }

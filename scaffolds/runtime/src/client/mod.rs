@@ -137,7 +137,8 @@ async fn from_file(file: Kubeconfig) -> Result<Config, kube::config::KubeconfigE
 /// There is no limit on requests per second unless `guards` have one: the API server protects itself (API priority and
 /// fairness, on by default since Kubernetes 1.20, stable since 1.29) and knows its own capacity better than each client
 /// does. controller-runtime has no limit either (`pkg/client/config/config.go`: `GetConfigWithContext`). The client of the
-/// lease never has one: a limit could cost the lease.
+/// lease never has one: a limit could cost the lease. Neither have those of webhooks, certificates and token reviews, for
+/// which somebody waits.
 ///
 /// # Errors
 ///

@@ -103,7 +103,7 @@ impl<K: AnyObject> Context<K> {
 
     /// Whether the object was deleted during the reconcile. The deletion handler clears its entries; an entry that is
     /// added later has to be cleared by the code that adds it.
-    fn is_gone(&self) -> bool {
+    pub(super) fn is_gone(&self) -> bool {
         !self.shared.main.informer.store().contains(&self.key)
     }
 

@@ -134,9 +134,7 @@ impl<K: AnyObject> Context<K> {
         if let Err(why) = check_namespace(namespace) {
             return refuse(&format!("cannot be in namespace `{}`: {why}", namespace.escape_debug()));
         }
-        if !self.shared.gate.admits(namespace) {
-            return Err(not_chosen(kind, namespace));
-        }
+        self.check_chosen(kind, namespace, || self.shared.gate.admits(namespace))?;
         Ok(ObjectKey::new(Some(namespace), name))
     }
 
@@ -151,12 +149,4 @@ impl<K: AnyObject> Context<K> {
             block_owner_deletion: Some(true),
         }
     }
-}
-
-/// The error for an object in a namespace that the label selector does not choose. It is retried: the namespace may join.
-pub(super) fn not_chosen<C>(kind: &Kind<C>, namespace: &str) -> Error {
-    let kind = kind.kind();
-    Error::retry(format!(
-        "the namespace `{namespace}` is not chosen by --namespace-selector, so no {kind} is written in it"
-    ))
 }

@@ -11,6 +11,7 @@ mod orphans;
 mod shared;
 mod shared_objects;
 mod status;
+mod unchosen;
 mod unowned;
 
 use std::sync::{Arc, Mutex, PoisonError};
@@ -25,6 +26,7 @@ pub(crate) use self::{
     orphans::{ORPHAN_INDEX, Selector, orphan_handler, orphan_namespace},
     shared::{InFlight, Sent, Shared, Source, Writes},
     shared_objects::{SHARED_INDEX, owner_uids},
+    unchosen::Unchosen,
     unowned::{MARK_INDEX, marks},
 };
 pub use self::{keep_pods::KeptPods, of_kind::OfKind};
@@ -78,7 +80,8 @@ impl<K: AnyObject> Context<K> {
         self.shared.label.pair()
     }
 
-    /// How many reconciles of this object have failed in a row before this one; 0 at first.
+    /// How many reconciles of this object in a row, before this one, have failed or asked for a requeue with back-off; 0
+    /// at first.
     pub fn attempt(&self) -> u32 {
         self.attempt
     }

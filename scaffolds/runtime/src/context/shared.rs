@@ -9,7 +9,7 @@ use std::{
 use kube::Client;
 use serde_json::Value;
 
-use super::{Blocked, Deleted, Selector};
+use super::{Blocked, Deleted, Selector, Unchosen};
 use crate::{
     child::{Applies, ChildLabel},
     events::Recorder,
@@ -72,6 +72,7 @@ pub(crate) struct Shared<K> {
     pub(crate) foreign: bool,
     pub(crate) applies: Arc<Applies>,
     pub(crate) blocked: Arc<Blocked>,
+    pub(crate) unchosen: Arc<Unchosen>,
     pub(crate) claims: HashMap<KindId, Selector<K>>,
     pub(crate) deleted: Arc<Deleted>,
     pub(crate) in_flight: Arc<InFlight>,

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::{Context, apply::Wanted, children::not_chosen};
+use super::{Context, apply::Wanted};
 use crate::{
     api::Requests,
     child::{Applied, Ownership, mark, mark_of},
@@ -38,7 +38,7 @@ impl<K: AnyObject> Context<K> {
     /// Those of [`apply_child`](Self::apply_child), and [`Error::Setup`], without a request, if the controller does not
     /// declare [`applies_unowned`](crate::Controller::applies_unowned), or the object is in a namespace that is not
     /// watched. In a namespace that a [selector](crate::ManagerBuilder::namespace_selector) does not choose, the error is
-    /// retried, also without a request.
+    /// retried, also without a request, and this object is reconciled at once when the namespace is chosen.
     pub async fn apply_unowned<C: Object>(&self, intent: C) -> Result<Applied<C>> {
         Box::pin(self.apply_marked(&Kind::of(), intent, false)).await
     }
@@ -160,11 +160,11 @@ impl<K: AnyObject> Context<K> {
             let hint = "hint: name the namespace in `--namespace`, or in the configuration of the cache";
             return refuse(&format!("cannot be `{key}`: its namespace is not watched\n\n{hint}"));
         }
-        match namespace {
+        if let Some(namespace) = namespace {
             // Not the gate: a cache that is configured with namespaces of its own keeps those.
-            Some(namespace) if !informer.admits(Some(namespace)) => Err(not_chosen(kind, namespace)),
-            _ => Ok(key),
+            self.check_chosen(kind, namespace, || informer.admits(Some(namespace)))?;
         }
+        Ok(key)
     }
 }
 

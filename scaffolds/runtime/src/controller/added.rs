@@ -28,7 +28,7 @@ use crate::{
     isolate::Authored,
     key::ObjectKey,
     kind::{Kind, KindId},
-    manager::{Joining, Pending},
+    manager::{Joining, Pending, stopping},
     object::AnyObject,
     predicate::{Filter, Predicate},
     priority::Wake,
@@ -106,7 +106,7 @@ impl AddedWatches {
     /// # Errors
     ///
     /// [`Error::Retry`] if the first list makes no progress for 30 s, with the last error of the watch, which goes on:
-    /// the next call waits for it again; or if the manager has stopped. [`Error::Setup`] if no controller is registered
+    /// the next call waits for it again; or, at once, if the manager or the controller has stopped. [`Error::Setup`] if no controller is registered
     /// with [`Controller::adds_watches`].
     pub async fn watch<C: AnyObject>(
         &self,
@@ -121,7 +121,12 @@ impl AddedWatches {
         };
         let map = move |object: &C| map(object).into_iter().map(Wake::from).collect();
         let informer = self.informer(&connected, kind, Authored::new(Arc::new(map)))?;
-        if informer.synced_unless_stalled(PATIENCE).await {
+        let synced = tokio::select! {
+            synced = informer.synced_unless_stalled(PATIENCE) => synced,
+            // The task that runs the watches has ended: no list comes any more.
+            () = connected.run.closed() => return Err(stopping()),
+        };
+        if synced {
             return Ok(informer.store());
         }
         let error = informer.last_error().unwrap_or_else(|| "no answer".to_owned());
@@ -161,9 +166,7 @@ impl AddedWatches {
         });
         let (stop, stopped) = oneshot::channel();
         let run = run(informer.clone(), stopped);
-        of.run
-            .send(Box::pin(run))
-            .map_err(|_| Error::retry("the manager has stopped"))?;
+        of.run.send(Box::pin(run)).map_err(|_| stopping())?;
         info!(controller = &*of.controller, %kind, "a watch is added");
         let added = Added {
             informer: Box::new(informer.clone()),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{Controller, Named, sources::Sources, uses::subscribe};
 use crate::{
     child::Applies,
-    context::{Blocked, Deleted, InFlight, Shared},
+    context::{Blocked, Deleted, InFlight, Shared, Unchosen},
     error::{Error, Result},
     informer::Delta,
     key::ObjectKey,
@@ -25,6 +25,7 @@ pub(super) struct Wiring<K> {
     pub(super) controller: Arc<str>,
     pub(super) queue: WorkQueue,
     pub(super) blocked: Arc<Blocked>,
+    pub(super) unchosen: Arc<Unchosen>,
     pub(super) applies: Arc<Applies>,
     pub(super) deleted: Arc<Deleted>,
     /// The kind that the controller reconciles.
@@ -85,6 +86,7 @@ impl<K: AnyObject> Controller<K> {
                 .limited(self.limit)
                 .asleep(),
             blocked: Arc::default(),
+            unchosen: Arc::default(),
             applies: Arc::default(),
             deleted: Arc::default(),
             kind: self.kind,
@@ -136,6 +138,7 @@ impl<K: AnyObject> Controller<K> {
             foreign: self.foreign,
             applies: wiring.applies,
             blocked: wiring.blocked,
+            unchosen: wiring.unchosen,
             in_flight,
             gate: manager.gate().clone(),
         };
@@ -173,11 +176,13 @@ fn forgetting<K: AnyObject>(
     handler: impl Fn(&Delta<K>) + Send + Sync + 'static,
 ) -> impl Fn(&Delta<K>) + Send + Sync + 'static {
     let (applies, blocked) = (wiring.applies.clone(), wiring.blocked.clone());
+    let unchosen = wiring.unchosen.clone();
     move |delta| {
         if let Delta::Deleted(owner) = delta {
             let key = ObjectKey::of(&**owner);
             applies.forget_owner(&key);
             blocked.forget_owner(&key);
+            unchosen.forget_owner(&key);
         }
         handler(delta);
     }
@@ -206,6 +211,7 @@ mod tests {
             controller: "web".into(),
             queue: WorkQueue::new(Backoff::default(), Metrics::new().queue("web")),
             blocked: Arc::default(),
+            unchosen: Arc::default(),
             applies: Arc::default(),
             deleted: Arc::default(),
             kind: Kind::of(),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::Controller;
 use crate::{
     error::{Error, Result},
-    manager::{AddedController, Joining, Manager, WeakManager},
+    manager::{AddedController, Joining, Manager, WeakManager, stopping},
     object::AnyObject,
     reconciler::Reconciler,
 };
@@ -73,8 +73,8 @@ impl Controllers {
     /// - [`Error::Setup`] as from [`Controller::register`]: a controller of this name runs or is being stopped, another
     ///   one writes the same condition, an index exists. Or if the manager does not run yet: then register it.
     /// - [`Error::Retry`] if one of its caches makes no progress for `--cache-sync-timeout`, such as without the
-    ///   permission to list the kind, with the failing watch named; if its children cannot be searched; or if the manager
-    ///   has stopped.
+    ///   permission to list the kind, with the failing watch named; if its children cannot be searched; or, at
+    ///   once, if the manager is stopping or has stopped.
     pub async fn start<K: AnyObject, R: Reconciler<K>>(
         &self,
         controller: Controller<K>,
@@ -96,8 +96,8 @@ impl Controllers {
         controller: Controller<K>,
         reconciler: R,
     ) -> Result<(Manager, Arc<AddedController>)> {
-        let manager = self.manager.upgrade().filter(|manager| !manager.has_ended());
-        let manager = manager.ok_or_else(|| Error::retry("the manager has stopped"))?;
+        let manager = self.manager.upgrade().filter(|manager| !manager.is_stopping());
+        let manager = manager.ok_or_else(stopping)?;
         if !manager.has_begun() {
             let text = format!("`{}` cannot be started: the manager does not run yet", controller.name);
             let hint = "register it with `Controller::register`";

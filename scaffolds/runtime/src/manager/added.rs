@@ -32,7 +32,9 @@ pub(super) enum Phase {
     Running,
     /// Its workers run.
     Leading,
-    /// It stops, or has stopped.
+    /// It waits for the running reconciles. What is added now would never run.
+    Draining,
+    /// Its workers have ended.
     Ended,
 }
 
@@ -76,8 +78,8 @@ impl Added {
         *self.phase.borrow() > Phase::Idle
     }
 
-    pub(super) fn has_ended(&self) -> bool {
-        *self.phase.borrow() == Phase::Ended
+    pub(super) fn is_stopping(&self) -> bool {
+        *self.phase.borrow() >= Phase::Draining
     }
 
     /// Begins to take what is added. A manager that runs a second time takes nothing.
@@ -89,15 +91,28 @@ impl Added {
         })
     }
 
-    /// Runs a task of the manager.
+    /// Runs a task of the manager, once it runs.
     pub(super) fn run(&self, work: Work) {
         // The manager has stopped: then it runs nothing.
         _ = self.work.send(work);
     }
 
+    /// Runs a task of an author, or of a controller, for as long as the manager works.
+    pub(super) fn background(&self, task: impl Future<Output = ()> + Send + 'static) {
+        let mut phase = self.phase.subscribe();
+        self.run(Box::pin(async move {
+            tokio::select! {
+                ended = isolated_future(task) => {
+                    ended.err().map(|panic| unexpected("a background task", Some(panic)))
+                }
+                _ = phase.wait_for(|phase| *phase == Phase::Ended) => None,
+            }
+        }));
+    }
+
     /// Hands over a controller whose workers are to start.
     pub(super) fn open(&self, opening: Opening) -> Result<()> {
-        self.openings.send(opening).map_err(|_| stopped())
+        self.openings.send(opening).map_err(|_| stopping())
     }
 
     pub(super) fn controllers(&self) -> Vec<Arc<AddedController>> {
@@ -105,9 +120,9 @@ impl Added {
     }
 
     /// Waits until the manager stops.
-    pub(super) async fn until_ended(&self) {
+    pub(super) async fn until_stopping(&self) {
         // Fails only when the sender is dropped, but `self` owns the sender.
-        _ = self.phase.subscribe().wait_for(|phase| *phase == Phase::Ended).await;
+        _ = self.phase.subscribe().wait_for(|phase| *phase >= Phase::Draining).await;
     }
 
     /// Ends all controllers, whose workers have ended.
@@ -119,8 +134,8 @@ impl Added {
     }
 }
 
-pub(super) fn stopped() -> Error {
-    Error::retry("the manager has stopped")
+pub(crate) fn stopping() -> Error {
+    Error::retry("the manager is stopping or has stopped")
 }
 
 /// A controller that was added while the manager runs.

@@ -36,8 +36,8 @@ pub struct ManagerBuilder {
 pub(super) struct Settings {
     pub(super) name: String,
     pub(super) client: Client,
-    /// With what the client of webhooks is built, and its user agent; `None` if it is the same client.
-    pub(super) access: Option<(Config, String)>,
+    /// How the client of webhooks and certificates is built; `None` if it is the same client.
+    pub(super) access: Option<Access>,
     pub(super) namespace: String,
     pub(super) watched: BTreeSet<String>,
     pub(super) selector: Option<String>,
@@ -45,6 +45,13 @@ pub(super) struct Settings {
     pub(super) drain: Duration,
     pub(super) sync_limit: Duration,
     pub(super) metrics: Metrics,
+}
+
+/// How a client is built.
+pub(super) struct Access {
+    pub(super) config: Config,
+    pub(super) agent: String,
+    pub(super) watch_silence: Duration,
 }
 
 impl Settings {
@@ -86,9 +93,14 @@ impl ManagerBuilder {
         self
     }
 
-    /// Builds a client for webhooks, if there are any, which may write on a standby too, with this user agent.
-    pub(crate) fn access(mut self, config: Config, agent: String) -> Self {
-        self.settings.access = Some((config, agent));
+    /// Builds a client for webhooks and certificates, if there are any, which may write on a standby too, with this user
+    /// agent and this limit on the [silence of a watch](crate::client::Guards::watch_silence).
+    pub(crate) fn access(mut self, config: Config, agent: String, watch_silence: Duration) -> Self {
+        self.settings.access = Some(Access {
+            config,
+            agent,
+            watch_silence,
+        });
         self
     }
 
@@ -200,7 +212,6 @@ impl ManagerBuilder {
             granted: Mutex::default(),
             conditions: Default::default(),
             added: Default::default(),
-            tasks: Mutex::default(),
             hooks: Mutex::default(),
             policies: Mutex::default(),
             admission: OnceLock::new(),
@@ -210,5 +221,41 @@ impl ManagerBuilder {
             filled,
         };
         Manager { core: Arc::new(core) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures::StreamExt;
+    use k8s_openapi::api::core::v1::Secret;
+    use kube::{Api, api::WatchParams};
+    use tokio::{
+        io::{AsyncReadExt, AsyncWriteExt},
+        net::TcpListener,
+        time::timeout,
+    };
+
+    use super::*;
+
+    #[tokio::test]
+    async fn the_watches_of_certificates_end_after_the_silence_that_the_flag_sets() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let server = tokio::spawn(async move {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            _ = stream.read(&mut [0; 4096]).await.unwrap();
+            let head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n";
+            stream.write_all(head.as_bytes()).await.unwrap();
+            std::future::pending::<()>().await;
+        });
+        let config = || Config::new(format!("http://{address}").parse().unwrap());
+        let manager = Manager::builder(Client::try_from(config()).unwrap())
+            .access(config(), "op".to_owned(), Duration::from_millis(50))
+            .build();
+        let secrets = Api::<Secret>::namespaced(manager.admission_client().unwrap(), "default");
+        let mut events = Box::pin(secrets.watch(&WatchParams::default(), "0").await.unwrap());
+        let next = timeout(Duration::from_secs(20), events.next()).await;
+        assert!(next.expect("it ends").is_none());
+        server.abort();
     }
 }

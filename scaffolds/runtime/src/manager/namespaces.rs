@@ -177,7 +177,7 @@ impl Manager {
             if choosing.searched.load(Ordering::SeqCst) {
                 self.find_children_in(name).await;
             }
-            self.open_namespace(name);
+            self.open_namespace(name).await;
         };
         join(open, join_all(late.iter().map(|cache| cache.join(name)))).await;
     }
@@ -190,8 +190,8 @@ impl Manager {
         }
     }
 
-    /// Lets reconciles pass, and queues each object.
-    fn open_namespace(&self, name: &str) {
+    /// Lets reconciles pass, and queues each object in the namespace, and those that wait to write in it.
+    async fn open_namespace(&self, name: &str) {
         let mut controllers: Vec<_> = lock(&self.core.controllers)
             .iter()
             .map(|(controller, _)| controller.clone())
@@ -204,7 +204,7 @@ impl Manager {
         }
         self.core.gate.open(name);
         for controller in &controllers {
-            controller.queue_namespace(name);
+            controller.queue_namespace(name).await;
         }
         info!(namespace = name, "the namespace is worked in");
     }

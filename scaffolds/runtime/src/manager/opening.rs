@@ -1,17 +1,18 @@
 //! Starts the workers of a controller that was added while the manager runs: once its caches are filled, this process leads,
 //! and its children are found.
 
-use std::{future::pending, sync::Arc};
+use std::sync::Arc;
 
 use futures::{StreamExt, stream::FuturesUnordered};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot, watch};
 use tracing::info;
 
 use super::{
     Manager,
-    added::{AddedController, Phase, stopped},
+    added::{AddedController, Phase, stopping},
     labelling::Search,
     running::{Tasks, worked, worker},
+    tasks::Start,
 };
 use crate::error::{Error, Result};
 
@@ -40,8 +41,10 @@ impl Manager {
         let mut starting = Starting(Some(controller.clone()));
         let (added, kinds) = (&self.core.added, &controller.kinds);
         tokio::select! {
+            // First, for one message: a manager that stops also stops the controller.
+            biased;
+            () = added.until_stopping() => return Err(stopping()),
             filled = self.fill_caches_of(kinds) => filled?,
-            () = added.until_ended() => return Err(stopped()),
             () = controller.stopped() => return Err(cancelled(&controller)),
         }
         let (reply, answer) = oneshot::channel();
@@ -51,19 +54,28 @@ impl Manager {
             searches,
             reply,
         })?;
-        // On a standby it starts when this process leads.
-        if *added.phase.borrow() == Phase::Leading {
-            tokio::select! {
+        let phase = *added.phase.borrow();
+        match phase {
+            // On a standby it starts when this process leads.
+            Phase::Idle | Phase::Running => {}
+            Phase::Leading => tokio::select! {
                 started = answer => started.unwrap_or_else(|_| Err(cancelled(&controller)))?,
-                () = added.until_ended() => return Err(stopped()),
-            }
+                () = added.until_stopping() => return Err(stopping()),
+            },
+            Phase::Draining | Phase::Ended => return Err(stopping()),
         }
         starting.0 = None;
         Ok(())
     }
 
-    /// Starts the workers of the controllers that are added, until a worker ends unexpectedly.
-    pub(super) async fn attend(&self, workers: &mut Tasks, openings: &mut mpsc::UnboundedReceiver<Opening>) -> Error {
+    /// Starts the workers of the controllers that are added, and the tasks of the leader that are, until a worker or a task
+    /// ends unexpectedly.
+    pub(super) async fn attend(
+        &self,
+        workers: &mut Tasks,
+        openings: &mut mpsc::UnboundedReceiver<Opening>,
+        halted: &watch::Receiver<bool>,
+    ) -> Error {
         let mut searching = FuturesUnordered::new();
         loop {
             let failure = tokio::select! {
@@ -71,9 +83,12 @@ impl Manager {
                     searching.push(find(opening));
                     None
                 }
-                Some((opening, found)) = searching.next() => self.start_opened(opening, found, workers),
+                Some((opening, found)) = searching.next() => self.start_opened(opening, found, workers).await,
+                () = self.authored(Start::Leading) => {
+                    self.start_authored(Start::Leading, halted, workers);
+                    None
+                }
                 Some(ended) = workers.join_next() => worked(ended),
-                else => pending().await,
             };
             if let Some(error) = failure {
                 return error;
@@ -82,7 +97,7 @@ impl Manager {
     }
 
     /// Starts the workers; returns an error that nobody else gets.
-    fn start_opened(&self, opening: Opening, found: Result<Vec<Search>>, workers: &mut Tasks) -> Option<Error> {
+    async fn start_opened(&self, opening: Opening, found: Result<Vec<Search>>, workers: &mut Tasks) -> Option<Error> {
         let Opening { controller, reply, .. } = opening;
         let late = match found {
             Ok(late) => late,
@@ -100,7 +115,7 @@ impl Manager {
             self.core.added.run(work);
         }
         info!(controller = controller.name(), workers = controller.workers, "starting");
-        runnable.start();
+        runnable.start().await;
         for _ in 0..runnable.tasks(controller.workers) {
             let (active, work) = (controller.enter(), worker(runnable.clone()));
             workers.spawn(async move {

@@ -59,19 +59,24 @@ impl Manager {
     /// lost; if a worker, an informer or a background task panics, or a [`Task`](super::Task) fails: then the others
     /// drain, the lease is released, and the process should be restarted; or if something had to be cancelled.
     pub async fn run(&self, stop: impl Future<Output = ()>, election: Option<Arc<Election>>) -> Result<()> {
+        // In the same task: predicates run in it, and the signal and the lease are noticed in it.
+        let run = Box::pin(self.run_until(stop, election));
+        self.core.heartbeat.beside("the manager", run).await
+    }
+
+    async fn run_until(&self, stop: impl Future<Output = ()>, election: Option<Arc<Election>>) -> Result<()> {
         let (halt, halted) = watch::channel(false);
         self.select_children();
         let Arrivals { mut work, mut openings } = self.core.added.begin();
         let mut tasks = self.start_tasks(&halted);
         self.core.added.phase.send_replace(Phase::Running);
-        let (mut early, mut late) = (Tasks::new(), Leaderless::new(halted));
-        self.start_authored(Start::AtOnce, &late.halted, &mut early);
+        let (mut early, mut late) = (Tasks::new(), Leaderless::new(halted.clone()));
         let mut ended = {
             let end = pin!(async {
                 tokio::select! {
                     () = stop => None,
                     error = run_added(&mut tasks, &mut work) => Some(error),
-                    error = failed(&mut early) => Some(error),
+                    error = self.run_authored(Start::AtOnce, &halted, &mut early) => Some(error),
                 }
             });
             self.work(end, election.as_deref(), &mut late, &mut openings).await
@@ -112,7 +117,7 @@ impl Manager {
         }
     }
 
-    /// Starts informers, background tasks and the writer of events.
+    /// Starts informers and the writer of events. Background tasks are [added](run_added).
     fn start_tasks(&self, halted: &watch::Receiver<bool>) -> Tasks {
         let mut tasks = Tasks::new();
         match &self.core.choosing {
@@ -141,15 +146,6 @@ impl Manager {
                 });
             }
         }
-        for task in lock(&self.core.tasks).drain(..) {
-            let mut halted = halted.clone();
-            tasks.spawn(async move {
-                tokio::select! {
-                    ended = isolated_future(task) => ended.err().map(|panic| unexpected("a background task", Some(panic))),
-                    _ = halted.wait_for(|halt| *halt) => None,
-                }
-            });
-        }
         let events = self.core.events.run(halted.clone());
         tasks.spawn(essential("the writer of events".to_owned(), events, halted.clone()));
         tasks
@@ -169,11 +165,10 @@ impl Manager {
         };
         match filled {
             Ok(()) => {
-                self.start_authored(Start::Filled, &late.halted, &mut late.tasks);
                 let end = pin!(async {
                     tokio::select! {
                         error = end => error,
-                        error = failed(&mut late.tasks) => Some(error),
+                        error = self.run_authored(Start::Filled, &late.halted, &mut late.tasks) => Some(error),
                     }
                 });
                 self.lead(end, election, openings).await
@@ -218,13 +213,15 @@ impl Manager {
         for search in late {
             searches.spawn(async move { search.run_late().await.err() });
         }
-        let mut workers = self.start_workers();
-        let (halt, halted) = watch::channel(false);
-        self.start_authored(Start::Leading, &halted, &mut workers);
-        self.core.added.phase.send_replace(Phase::Leading);
+        let (mut workers, (halt, halted)) = (Tasks::new(), watch::channel(false));
         let error = tokio::select! {
             error = end => error,
-            error = self.attend(&mut workers, openings) => Some(error),
+            error = async {
+                self.start_workers(&mut workers).await;
+                self.start_authored(Start::Leading, &halted, &mut workers);
+                self.core.added.phase.send_replace(Phase::Leading);
+                self.attend(&mut workers, openings, &halted).await
+            } => Some(error),
             error = failed(&mut searches) => Some(error),
             // Dropping the set cancels every worker at its next await: another process may lead by now.
             error = lost(election) => return Ended { error: Some(error), lease_lost: true, ..Ended::default() },
@@ -232,6 +229,8 @@ impl Manager {
         if let Some(error) = &error {
             error!("{error}");
         }
+        // Nothing that is added is run any more: a reconcile that waits for it would keep the drain waiting.
+        self.core.added.phase.send_replace(Phase::Draining);
         halt.send_replace(true);
         let drained = self.drain(workers).await;
         Ended {
@@ -240,16 +239,16 @@ impl Manager {
         }
     }
 
-    fn start_workers(&self) -> Tasks {
-        let mut workers = Tasks::new();
-        for (controller, count) in lock(&self.core.controllers).iter() {
+    async fn start_workers(&self, workers: &mut Tasks) {
+        // A statement of its own, because the lock must not be held while objects are queued.
+        let controllers = lock(&self.core.controllers).clone();
+        for (controller, count) in controllers {
             info!(controller = controller.name(), workers = count, "starting");
-            controller.start();
-            for _ in 0..controller.tasks(*count) {
+            controller.start().await;
+            for _ in 0..controller.tasks(count) {
                 workers.spawn(worker(controller.clone()));
             }
         }
-        workers
     }
 }
 
@@ -323,6 +322,7 @@ mod tests {
     use tower::service_fn;
 
     use super::*;
+    use crate::worker::Pending;
 
     /// A controller whose workers end as the test decides.
     struct Ends(fn());
@@ -332,11 +332,15 @@ mod tests {
             "foobar"
         }
 
-        fn start(&self) {}
+        fn start(&self) -> Pending<'_> {
+            Box::pin(ready(()))
+        }
 
         fn forget_namespace(&self, _: &str) {}
 
-        fn queue_namespace(&self, _: &str) {}
+        fn queue_namespace<'a>(&'a self, _: &'a str) -> Pending<'a> {
+            Box::pin(ready(()))
+        }
 
         fn work(self: Arc<Self>) -> Pin<Box<dyn Future<Output = ()> + Send>> {
             Box::pin(async move { (self.0)() })

@@ -6,10 +6,16 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use tokio::sync::watch;
-use tracing::info;
+use tokio::sync::{Notify, watch};
+use tracing::{info, warn};
 
-use super::{Manager, caches::Pending, lock, running::Tasks};
+use super::{
+    Manager,
+    added::stopping,
+    caches::Pending,
+    lock,
+    running::{Tasks, worked},
+};
 use crate::{
     error::{Error, Result},
     isolate::isolated_future,
@@ -110,13 +116,60 @@ impl Stop {
 #[derive(Default)]
 pub(super) struct Authored {
     waiting: Mutex<Vec<Task>>,
+    /// Notifies that a task waits for this start.
+    arrived: Arrived,
     running: Arc<Mutex<BTreeMap<String, usize>>>,
 }
 
+#[derive(Default)]
+struct Arrived {
+    leading: Notify,
+    filled: Notify,
+    at_once: Notify,
+}
+
+impl Arrived {
+    fn of(&self, start: Start) -> &Notify {
+        match start {
+            Start::Leading => &self.leading,
+            Start::Filled => &self.filled,
+            Start::AtOnce => &self.at_once,
+        }
+    }
+}
+
 impl Manager {
-    /// Runs a task in addition to the controllers.
+    /// Runs a task in addition to the controllers. If the manager runs already, the task starts as soon as its time has
+    /// come. Once the manager is stopping, it does not start, which is logged.
     pub fn task(&self, task: Task) {
+        let Task { name, start, .. } = &task;
+        if self.is_stopping() {
+            warn!(task = name, "not started: {}", stopping());
+            return;
+        }
+        let start = *start;
         lock(&self.core.authored.waiting).push(task);
+        self.core.authored.arrived.of(start).notify_one();
+    }
+
+    /// Waits until a task that starts at this point is registered.
+    pub(super) async fn authored(&self, start: Start) {
+        self.core.authored.arrived.of(start).notified().await;
+    }
+
+    /// Runs the tasks that start at this point, also those that are registered from now on. Returns the first error.
+    pub(super) async fn run_authored(&self, start: Start, stop: &watch::Receiver<bool>, tasks: &mut Tasks) -> Error {
+        self.start_authored(start, stop, tasks);
+        loop {
+            tokio::select! {
+                () = self.authored(start) => self.start_authored(start, stop, tasks),
+                Some(ended) = tasks.join_next() => {
+                    if let Some(error) = worked(ended) {
+                        return error;
+                    }
+                }
+            }
+        }
     }
 
     /// Spawns the tasks that start at this point.

@@ -155,7 +155,7 @@ pub struct Options {
     #[arg(long, value_name = "DURATION", default_value = "90s", value_parser = duration, hide_short_help = true)]
     pub watch_silence_timeout: Duration,
 
-    /// Requests per second that may begin in the long run, but for those of the lease; 0 for no limit
+    /// Requests per second that may begin in the long run, but for those of the lease, of webhooks, of certificates, and of reviews of tokens; 0 for no limit
     #[arg(long, value_name = "N", default_value = "0", value_parser = per_second, hide_short_help = true)]
     pub kube_api_qps: f64,
 

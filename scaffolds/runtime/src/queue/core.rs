@@ -8,7 +8,11 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::{delays::Delays, turns::Turns};
+use super::{
+    delays::Delays,
+    entry::{Due, Entry, Holder, Request},
+    turns::Turns,
+};
 use crate::{key::ObjectKey, limit::RateLimit, metrics::QueueMetrics, priority::Priority};
 
 /// Longer delays are reduced to this, 30 years, which every platform's clock can add.
@@ -29,38 +33,6 @@ pub(super) struct Core {
     /// Requests are ignored.
     asleep: bool,
     shut_down: bool,
-}
-
-/// One key. Exists while the key is requested or held, or has counted failures.
-#[derive(Debug, Default)]
-struct Entry {
-    failures: u32,
-    request: Option<Request>,
-    /// Requested while held, within the backoff; the end of the current run decides when it is due.
-    within_backoff: Option<Priority>,
-    holder: Option<Holder>,
-}
-
-/// A pending request for a key. While the key is held, the request is in no order.
-#[derive(Debug, Clone, Copy)]
-struct Request {
-    priority: Priority,
-    due: Due,
-    sequence: u64,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum Due {
-    /// At once; with the time of the request.
-    Now { since: Instant },
-    /// Not before this time.
-    At(Instant),
-}
-
-#[derive(Debug)]
-struct Holder {
-    id: u64,
-    since: Instant,
 }
 
 /// A key that was handed out, to be returned with [`Core::done`].
@@ -140,8 +112,18 @@ impl Core {
         let failures = self.failures(&key).saturating_add(1);
         let delay = self.delays.next(failures, &delays, now);
         if !self.shut_down {
-            self.entries.entry(key.clone()).or_default().failures = failures;
+            let entry = self.entries.entry(key.clone()).or_default();
+            (entry.failures, entry.failed) = (failures, true);
             self.add_after(key, priority, delay, now);
+        }
+        delay
+    }
+
+    /// As [`Self::add_rate_limited`], for a run that did not fail.
+    pub(super) fn add_unfinished(&mut self, key: ObjectKey, priority: Priority, now: Instant) -> Duration {
+        let delay = self.add_rate_limited(key.clone(), priority, Duration::ZERO..=Duration::MAX, now);
+        if let Some(entry) = self.entries.get_mut(&key) {
+            entry.failed = false;
         }
         delay
     }
@@ -157,7 +139,7 @@ impl Core {
             if !self.shut_down && !self.asleep {
                 entry.within_backoff = entry.within_backoff.max(Some(priority));
             }
-        } else if entry.failures == 0 {
+        } else if !entry.failed {
             self.add(key, priority, now);
         } else if entry.request.is_none() {
             let delay = self.delays.own(entry.failures);
@@ -169,14 +151,14 @@ impl Core {
     pub(super) fn count_failure(&mut self, key: &ObjectKey) {
         if !self.shut_down {
             let entry = self.entries.entry(key.clone()).or_default();
-            entry.failures = entry.failures.saturating_add(1);
+            (entry.failures, entry.failed) = (entry.failures.saturating_add(1), true);
         }
     }
 
     /// Resets the failures of `key` to zero. A pending request stays.
     pub(super) fn forget(&mut self, key: &ObjectKey) {
         if let Some(entry) = self.entries.get_mut(key) {
-            entry.failures = 0;
+            (entry.failures, entry.failed) = (0, false);
             self.drop_if_unused(key);
         }
     }
@@ -256,7 +238,8 @@ impl Core {
             .for_each(|priority| self.metrics.none_ready(*priority));
         self.waiting = BTreeMap::new();
         self.entries.retain(|_, entry| {
-            (entry.request, entry.within_backoff, entry.failures) = (None, None, 0);
+            (entry.request, entry.within_backoff) = (None, None);
+            (entry.failures, entry.failed) = (0, false);
             entry.holder.is_some()
         });
         self.entries.shrink_to_fit();
@@ -376,22 +359,6 @@ impl Core {
         // Frees the memory of a burst once the burst is over.
         if self.entries.capacity() > 64 && self.entries.len() * 8 < self.entries.capacity() {
             self.entries.shrink_to(self.entries.len() * 2);
-        }
-    }
-}
-
-impl Entry {
-    fn is_unused(&self) -> bool {
-        self.failures == 0 && self.request.is_none() && self.holder.is_none()
-    }
-}
-
-impl Due {
-    fn earlier(self, other: Self) -> Self {
-        match (self, other) {
-            (Self::At(one), Self::At(two)) => Self::At(one.min(two)),
-            (Self::Now { .. }, _) => self,
-            (_, Self::Now { .. }) => other,
         }
     }
 }

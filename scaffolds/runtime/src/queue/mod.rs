@@ -3,6 +3,7 @@
 
 mod core;
 mod delays;
+mod entry;
 mod turns;
 
 use std::ops::RangeInclusive;
@@ -32,8 +33,8 @@ use crate::{jitter::Jitter, key::ObjectKey, limit::RateLimit, metrics::QueueMetr
 /// - No namespace keeps all workers from another one, once the number of workers is known ([`WorkQueue::shared_by`]).
 ///   Within one namespace a lower priority may starve, as in controller-runtime: it waits for as long as workers are
 ///   busy with the higher one.
-/// - Failures are counted per key, only by [`WorkQueue::add_rate_limited`] and [`WorkQueue::count_failure`], and reset
-///   only by [`WorkQueue::forget`]: a key that is added during its backoff runs at once, which ends the pending
+/// - Failures and unfinished runs are counted per key, only by [`WorkQueue::add_rate_limited`],
+///   [`WorkQueue::add_unfinished`] and [`WorkQueue::count_failure`], and reset only by [`WorkQueue::forget`]: a key that is added during its backoff runs at once, which ends the pending
 ///   backoff, and the count stays.
 /// - Memory is bounded by the number of keys that are queued, held or have failures; an operation takes O(log n).
 ///
@@ -154,7 +155,15 @@ impl WorkQueue {
         delay
     }
 
-    /// Requests `key` at once if its last run succeeded; if it failed, no earlier than after the backoff's delay. While
+    /// Counts a run of `key` that has not failed and not finished its work, requests the key after the delay for that
+    /// count, and returns the delay. Unlike after a failure, [`Self::add_within_backoff`] requests the key at once.
+    pub fn add_unfinished(&self, key: ObjectKey, priority: Priority) -> Duration {
+        let delay = self.core().add_unfinished(key, priority, Instant::now());
+        self.shared.changed.notify_one();
+        delay
+    }
+
+    /// Requests `key` at once unless its last run failed; if it failed, no earlier than after the backoff's delay. While
     /// the key is held, the end of that run decides. For changes that give no reason to retry a failed run, such as
     /// those of a status.
     pub fn add_within_backoff(&self, key: ObjectKey, priority: Priority) {
@@ -172,7 +181,7 @@ impl WorkQueue {
         self.core().forget(key);
     }
 
-    /// Failures of `key` since the last reset.
+    /// Failures and unfinished runs of `key` since the last reset.
     pub fn failures(&self, key: &ObjectKey) -> u32 {
         self.core().failures(key)
     }

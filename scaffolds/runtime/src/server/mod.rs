@@ -202,6 +202,7 @@ fn scrapes(
         (None, None) => Identity::self_signed(SERVER)?,
     };
     let agent = concat!("kubewright-runtime/", env!("CARGO_PKG_VERSION"), " metrics-server");
+    // Not limited by --kube-api-qps: at most four reviews run at a time, and a scraper does not wait behind reconciles.
     let client = client::build(config.clone(), agent, scrape.metrics(), WriteGate::open())?;
     let handler = scrape.guarded(Gatekeeper::new(client));
     listen(FLAG, address, service(Some(identity), handler))

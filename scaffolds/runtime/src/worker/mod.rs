@@ -34,6 +34,7 @@ use crate::{
     metrics::{ControllerMetrics, Outcome},
     namespaces::Gate,
     object::AnyObject,
+    priority::Priority,
     queue::{Held, WorkQueue},
     reconciler::Reconciler,
 };
@@ -56,17 +57,24 @@ pub(crate) struct Worker<K: AnyObject, R> {
     pub(crate) gate: Gate,
 }
 
+/// Work of a controller that is under way.
+pub(crate) type Pending<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
+
+/// After this many objects the task that queues them lets others run: predicates and the decoding of objects take some
+/// microseconds for each.
+const AT_ONCE: usize = 256;
+
 /// A controller of any kind, as the manager starts and stops it.
 pub(crate) trait Runnable: Send + Sync {
     fn name(&self) -> &str;
     /// Queues every existing object, and all later changes. To be called before the first [`work`](Self::work).
-    fn start(&self);
+    fn start(&self) -> Pending<'_>;
     /// Forgets which objects of a namespace were deleted.
     fn forget_namespace(&self, namespace: &str);
-    /// Queues every existing object of a namespace, which has joined.
-    fn queue_namespace(&self, namespace: &str);
+    /// Queues every existing object of a namespace, which has joined, and every owner that waits to write in it.
+    fn queue_namespace<'a>(&'a self, namespace: &'a str) -> Pending<'a>;
     /// Processes keys until the queue is shut down, and ends after the current key.
-    fn work(self: Arc<Self>) -> Pin<Box<dyn Future<Output = ()> + Send>>;
+    fn work(self: Arc<Self>) -> Pending<'static>;
     /// How many times [`work`](Self::work) has to run for this many workers: the queue hands out additional keys if one
     /// namespace holds too many.
     fn tasks(&self, workers: usize) -> usize {
@@ -85,22 +93,29 @@ impl<K: AnyObject, R: Reconciler<K>> Runnable for Worker<K, R> {
         &self.name
     }
 
-    fn start(&self) {
-        // In this order: a change that is not delivered after this call is in the store already.
-        self.queue.wake();
-        self.main.start();
-        self.see_all(|_| true);
+    fn start(&self) -> Pending<'_> {
+        Box::pin(async {
+            // In this order: a change that is not delivered after this call is in the store already.
+            self.queue.wake();
+            self.main.start();
+            self.see_all(|_| true).await;
+        })
     }
 
     fn forget_namespace(&self, namespace: &str) {
         self.main.forget_namespace(namespace);
     }
 
-    fn queue_namespace(&self, namespace: &str) {
-        self.see_all(|key| key.namespace() == Some(namespace));
+    fn queue_namespace<'a>(&'a self, namespace: &'a str) -> Pending<'a> {
+        Box::pin(async move {
+            for owner in self.shared.unchosen.wake(namespace) {
+                self.queue.add(owner, Priority::Normal);
+            }
+            self.see_all(|key| key.namespace() == Some(namespace)).await;
+        })
     }
 
-    fn work(self: Arc<Self>) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+    fn work(self: Arc<Self>) -> Pending<'static> {
         Box::pin(async move {
             let polls = self.heartbeat.polls(&self.name);
             while let Some(held) = self.queue.next().await {
@@ -141,16 +156,22 @@ impl<K: AnyObject, R: Reconciler<K>> Runnable for Worker<K, R> {
 
 impl<K: AnyObject, R: Reconciler<K>> Worker<K, R> {
     /// Queues the objects of these keys as those of a first list.
-    fn see_all(&self, of: impl Fn(&ObjectKey) -> bool) {
+    async fn see_all(&self, of: impl Fn(&ObjectKey) -> bool) {
         let store = self.shared.main.informer.store();
-        for key in store.keys().into_iter().filter(of) {
-            if let Some(object) = store.get(&key) {
-                self.main.see(&Delta::Added { object, initial: true });
+        let keys: Vec<_> = store.keys().into_iter().filter(of).collect();
+        for some in keys.chunks(AT_ONCE) {
+            for key in some {
+                if let Some(object) = store.get(key) {
+                    self.main.see(&Delta::Added { object, initial: true });
+                }
             }
+            tokio::task::yield_now().await;
         }
     }
 
     async fn process(&self, held: Held, reconcile_id: u64) {
+        // This run waits again if it has to.
+        self.shared.unchosen.forget_owner(held.key());
         let Some(_pass) = self.gate.pass(held.key()) else {
             // Its namespace joins, and then it is queued again; or it leaves: nothing in it was deleted.
             self.main.has_gone(held.key());

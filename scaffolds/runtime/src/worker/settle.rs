@@ -53,7 +53,7 @@ impl<K: AnyObject, R: Reconciler<K>> Worker<K, R> {
             }
             // Counted as a failure is: the delays grow.
             Next::Backoff => {
-                self.queue.add_rate_limited(cx.key.clone(), priority);
+                self.queue.add_unfinished(cx.key.clone(), priority);
                 Outcome::Requeue
             }
         }

@@ -1,9 +1,9 @@
-//! The operator as a process that gets a signal to stop, once or twice. The process is this test program, started
-//! again.
+//! The operator as a process whose start does not end: it gets a signal to stop, once or twice, or counts as stuck. The
+//! process is this test program, started again.
 
 use std::{
     env,
-    io::{BufRead, BufReader},
+    io::{BufRead, BufReader, Read},
     process::{Child, Command, ExitStatus, Stdio},
     thread,
     time::Duration,
@@ -41,7 +41,8 @@ fn an_operator_at_its_start() {
 
 /// The operator, once its start has begun.
 fn operator(start: &str) -> (Child, impl Iterator<Item = String>) {
-    let kubeconfig = env::temp_dir().join(format!("kubewright-signals-{start}-{}", std::process::id()));
+    let (process, test) = (std::process::id(), thread::current().id());
+    let kubeconfig = env::temp_dir().join(format!("kubewright-signals-{start}-{process}-{test:?}"));
     let text = "apiVersion: v1\nkind: Config\ncurrent-context: a\n\
                 clusters: [{name: a, cluster: {server: 'http://127.0.0.1:9'}}]\n\
                 contexts: [{name: a, context: {cluster: a, user: a}}]\nusers: [{name: a, user: {}}]\n";
@@ -101,4 +102,20 @@ fn a_second_signal_ends_a_process_that_does_not_react_to_the_first() {
     wait_for_log(&mut child, "received a signal to stop");
     terminate(&child);
     assert_eq!(ended(child).code(), Some(1));
+}
+
+/// It takes the 20 s after which a process counts as stuck.
+#[test]
+fn a_start_that_blocks_its_thread_makes_the_process_stuck_and_one_that_waits_does_not() {
+    let (mut waits, _lines) = operator("waits");
+    let (mut blocks, _lines) = operator("blocks");
+    wait_for_log(&mut blocks, "`setup` has made no progress for 20s: /healthz fails");
+    blocks.kill().unwrap();
+    ended(blocks);
+    let mut log = waits.stderr.take().unwrap();
+    waits.kill().unwrap();
+    ended(waits);
+    let mut text = String::new();
+    log.read_to_string(&mut text).unwrap();
+    assert!(!text.contains("no progress"), "{text}");
 }

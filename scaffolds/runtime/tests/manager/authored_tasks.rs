@@ -197,3 +197,64 @@ async fn a_task_that_does_not_end_is_named_and_the_lease_is_left_to_expire() {
         assert!(next.is_leader());
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn tasks_that_are_added_to_a_running_manager_start_as_soon_as_their_time_has_come() {
+    let (world, diary) = (world(), Diary::default());
+    let leader = candidate(&world, "leader");
+    leader.begin();
+    leader.acquired().await;
+    let manager = Arc::new(manager(&world));
+    let (stop, stopped) = oneshot::channel::<()>();
+    let (runs, election) = (manager.clone(), candidate(&world, "standby"));
+    let running = tokio::spawn(async move { runs.run(async { _ = stopped.await }, Some(election)).await });
+    let adds = |round: u32| {
+        manager.task(noting(&diary, "leading"));
+        manager.task(noting(&diary, "filled").leaderless());
+        manager.task(noting(&diary, "early").before_caches());
+        let notes = diary.clone();
+        manager.background(async move { notes.lock().unwrap().push(format!("background {round}")) });
+    };
+    let sorted = || {
+        let mut read = read(&diary);
+        read.sort();
+        read
+    };
+    seconds(60).await;
+    adds(1);
+    seconds(1).await;
+    assert_eq!(sorted(), ["background 1", "early starts", "filled starts"]);
+    leader.release().await;
+    seconds(5).await;
+    assert_eq!(sorted(), ["leading starts"]);
+    adds(2);
+    seconds(1).await;
+    assert_eq!(
+        sorted(),
+        ["background 2", "early starts", "filled starts", "leading starts"]
+    );
+
+    _ = stop.send(());
+    running.await.unwrap().unwrap();
+    let ends = sorted();
+    assert_eq!(ends.len(), 6, "{ends:?}");
+    assert!(ends.iter().all(|line| line.ends_with("ends")), "{ends:?}");
+    adds(3);
+    seconds(60).await;
+    assert_eq!(sorted(), [""; 0], "it has stopped");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_task_that_is_added_to_a_running_manager_and_fails_ends_the_process() {
+    let starts: [fn(Task) -> Task; 3] = [|task| task, Task::leaderless, Task::before_caches];
+    for start in starts {
+        let world = world();
+        let manager = Arc::new(manager(&world));
+        let runs = manager.clone();
+        let running = tokio::spawn(async move { runs.run(std::future::pending(), None).await });
+        seconds(5).await;
+        manager.task(start(Task::new("late", |_| async { Err(Error::retry("no")) })));
+        let error = running.await.unwrap().unwrap_err().to_string();
+        assert_eq!(error, "the task `late` failed: no");
+    }
+}

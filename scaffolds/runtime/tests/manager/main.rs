@@ -12,6 +12,7 @@ mod requeue;
 mod running;
 mod standby;
 mod status;
+mod stopping;
 #[path = "../support/mod.rs"]
 mod support;
 mod tasks;

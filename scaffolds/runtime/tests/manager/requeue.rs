@@ -115,6 +115,58 @@ async fn work_that_is_not_finished_runs_again_with_growing_delays_and_is_no_erro
     running.stop().await.unwrap();
 }
 
+/// Is never finished.
+struct Unfinished(Runs, Instant);
+
+impl Reconciler<FooBar> for Unfinished {
+    fn finalizer(&self) -> Option<&str> {
+        Some("test.example.com/unfinished")
+    }
+
+    async fn reconcile(&self, cx: &Context<FooBar>, _: Arc<FooBar>) -> Result<Action> {
+        self.0.lock().unwrap().push((self.1.elapsed().as_secs(), cx.attempt()));
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        Ok(Action::RequeueWithBackoff)
+    }
+
+    async fn cleanup(&self, cx: &Context<FooBar>, object: Arc<FooBar>) -> Result<Cleanup> {
+        self.reconcile(cx, object).await?;
+        Ok(Cleanup::PendingWithBackoff)
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn unfinished_work_runs_at_once_when_only_the_status_changes() {
+    let (world, runs) = (world(), Runs::default());
+    let manager = manager(&world);
+    world.put(&at("a"), foobar("x"));
+    Controller::<FooBar>::new("foobar")
+        .backoff(EXACT)
+        .register(&manager, Unfinished(runs.clone(), Instant::now()))
+        .unwrap();
+    let running = Running::start(manager);
+    let count = || runs.lock().unwrap().len();
+    let changed = |generation: i64| {
+        world.edit_status(&at("a"), |object| {
+            object["status"] = json!({"observedGeneration": generation})
+        });
+    };
+    for (deleted, generation) in [(false, 10), (true, 20)] {
+        seconds(50).await;
+        let before = count();
+        changed(generation);
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        assert_eq!(count(), before + 1, "deleted: {deleted}");
+        changed(generation + 1);
+        seconds(1).await;
+        assert_eq!(count(), before + 2, "deleted: {deleted}");
+        seconds(20).await;
+        assert_eq!(count(), before + 2, "the delay has grown; deleted: {deleted}");
+        world.delete(&at("a"));
+    }
+    running.stop().await.unwrap();
+}
+
 fn key(name: &str) -> ObjectKey {
     ObjectKey::new(Some("default"), name)
 }

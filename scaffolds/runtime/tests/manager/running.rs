@@ -89,7 +89,7 @@ async fn a_controller_works_from_its_start_to_its_stop_and_again_after_the_next_
     assert!(again.has_stopped());
     let late = controllers.start(plain("late"), Notes(seen)).await.err().unwrap();
     assert!(matches!(&late, Error::Retry(_)), "{late}");
-    assert_eq!(late.to_string(), "the manager has stopped");
+    assert_eq!(late.to_string(), "the manager is stopping or has stopped");
 }
 
 #[tokio::test(start_paused = true)]

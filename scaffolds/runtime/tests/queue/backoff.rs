@@ -85,6 +85,27 @@ async fn add_within_backoff_does_not_run_a_failed_key_early() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn add_within_backoff_runs_an_unfinished_key_at_once() {
+    let queue = queue();
+    queue.add_rate_limited(key("a"), Priority::Normal);
+    assert_eq!(
+        queue.add_unfinished(key("a"), Priority::Normal),
+        Duration::from_millis(10),
+        "unfinished runs count as failures do"
+    );
+    queue.add_within_backoff(key("a"), Priority::Normal);
+    let held = ready(&queue).expect("the last run has not failed");
+    queue.add_within_backoff(key("a"), Priority::Normal);
+    assert_eq!(queue.add_unfinished(key("a"), Priority::Normal).as_millis(), 20);
+    drop(held);
+    let held = ready(&queue).expect("the current run has not failed");
+    queue.add_within_backoff(key("a"), Priority::Normal);
+    queue.count_failure(&key("a"));
+    drop(held);
+    assert!(ready(&queue).is_none(), "the current run has failed");
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_delay_can_be_bounded() {
     let queue = queue();
     let (least, most) = (Duration::from_secs(1), Duration::from_secs(2));

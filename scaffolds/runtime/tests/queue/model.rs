@@ -1,6 +1,9 @@
 //! The work queue against a simple model, under random interleavings: the model keeps a list and sorts it each time.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
 
 use futures::FutureExt;
 use kubewright_runtime::{Backoff, Held, Metrics, ObjectKey, Priority, WorkQueue};
@@ -25,6 +28,7 @@ enum Step {
     Add(u8, Priority),
     AddAfter(u8, Priority, u64),
     RateLimited(u8, Priority),
+    Unfinished(u8, Priority),
     WithinBackoff(u8, Priority),
     CountFailure(u8),
     Forget(u8),
@@ -41,6 +45,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         6 => (key(), priority()).prop_map(|(key, priority)| Step::Add(key, priority)),
         4 => (key(), priority(), 0_u64..50).prop_map(|(key, priority, delay)| Step::AddAfter(key, priority, delay)),
         4 => (key(), priority()).prop_map(|(key, priority)| Step::RateLimited(key, priority)),
+        3 => (key(), priority()).prop_map(|(key, priority)| Step::Unfinished(key, priority)),
         4 => (key(), priority()).prop_map(|(key, priority)| Step::WithinBackoff(key, priority)),
         2 => key().prop_map(Step::CountFailure),
         2 => key().prop_map(Step::Forget),
@@ -76,6 +81,8 @@ struct Model {
     arrivals: u64,
     shut_down: bool,
     failures: BTreeMap<u8, u32>,
+    /// Keys whose last run failed.
+    failed: BTreeSet<u8>,
     /// Requested and not held.
     queued: BTreeMap<u8, (Place, Priority)>,
     held: BTreeMap<u8, Meanwhile>,
@@ -123,8 +130,15 @@ impl Model {
         let delay = delay(failures);
         if !self.shut_down {
             self.failures.insert(key, failures);
+            self.failed.insert(key);
             self.add(key, priority, delay);
         }
+        delay
+    }
+
+    fn unfinished(&mut self, key: u8, priority: Priority) -> u64 {
+        let delay = self.rate_limited(key, priority);
+        self.failed.remove(&key);
         delay
     }
 
@@ -133,7 +147,7 @@ impl Model {
         if self.shut_down {
         } else if let Some(meanwhile) = self.held.get_mut(&key) {
             meanwhile.within_backoff = meanwhile.within_backoff.max(Some(priority));
-        } else if failures == 0 {
+        } else if !self.failed.contains(&key) {
             self.add(key, priority, 0);
         } else if !self.queued.contains_key(&key) {
             self.add(key, priority, delay(failures));
@@ -228,6 +242,7 @@ impl Model {
     fn shut_down(&mut self) {
         self.shut_down = true;
         self.failures.clear();
+        self.failed.clear();
         self.queued.clear();
         self.held
             .values_mut()
@@ -241,7 +256,7 @@ impl Model {
             .iter()
             .filter(|(_, failures)| **failures > 0)
             .map(|(key, _)| key);
-        keys.chain(failed).collect::<std::collections::BTreeSet<_>>().len()
+        keys.chain(failed).collect::<BTreeSet<_>>().len()
     }
 }
 
@@ -293,6 +308,10 @@ async fn run(workers: usize, steps: Vec<Step>) -> Result<(), TestCaseError> {
                 let delay = queue.add_rate_limited(name(key), priority);
                 prop_assert_eq!(delay, Duration::from_millis(model.rate_limited(key, priority)));
             }
+            Step::Unfinished(key, priority) => {
+                let delay = queue.add_unfinished(name(key), priority);
+                prop_assert_eq!(delay, Duration::from_millis(model.unfinished(key, priority)));
+            }
             Step::WithinBackoff(key, priority) => {
                 queue.add_within_backoff(name(key), priority);
                 model.within_backoff(key, priority);
@@ -301,11 +320,13 @@ async fn run(workers: usize, steps: Vec<Step>) -> Result<(), TestCaseError> {
                 queue.count_failure(&name(key));
                 if !model.shut_down {
                     *model.failures.entry(key).or_default() += 1;
+                    model.failed.insert(key);
                 }
             }
             Step::Forget(key) => {
                 queue.forget(&name(key));
                 model.failures.remove(&key);
+                model.failed.remove(&key);
             }
             Step::Next => _ = check(&queue, &mut model, &mut held)?,
             Step::Drop(n) if !held.is_empty() => {
