@@ -10,6 +10,7 @@ mod converters;
 mod dev_server;
 mod echo;
 mod fixtures;
+mod granted;
 mod operator;
 mod policies;
 mod refusals;

@@ -1,0 +1,129 @@
+//! `TestCluster::run_operator` with roles and refused requests of every shape. The folder `config` and the environment are
+//! those of a process, so each case runs this program again, with one of the tests below the line.
+
+use std::{
+    fs,
+    path::Path,
+    process::{Command, Output},
+};
+
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube::Api;
+use kubewright_runtime::{
+    Result,
+    testing::{TestCluster, wait_for},
+};
+use tempfile::TempDir;
+
+const OPERATOR: &str = env!("CARGO_BIN_EXE_kit");
+/// Set in the processes of cases.
+const CASE: &str = "KIT_CASE";
+
+/// A project's folder with its permissions.
+struct Case {
+    folder: TempDir,
+    on_kube_apiserver: bool,
+}
+
+impl Case {
+    fn new(on_kube_apiserver: bool) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let rbac = folder.path().join("config/rbac");
+        fs::create_dir_all(&rbac).expect("its folders");
+        let given = Path::new(env!("CARGO_MANIFEST_DIR")).join("config/rbac");
+        for entry in fs::read_dir(given).expect("the permissions") {
+            let entry = entry.expect("a file");
+            fs::copy(entry.path(), rbac.join(entry.file_name())).expect("a copy");
+        }
+        Self {
+            folder,
+            on_kube_apiserver,
+        }
+    }
+
+    /// The operator's ClusterRole is bound in its own namespace only.
+    fn narrowed(self) -> Self {
+        let file = self.folder.path().join("config/rbac/role_binding.yaml");
+        let binding = fs::read_to_string(&file).expect("the binding");
+        let narrow = binding.replace("kind: ClusterRoleBinding", "kind: RoleBinding");
+        assert_ne!(narrow, binding);
+        fs::write(file, narrow).expect("the binding is written");
+        self
+    }
+
+    fn command(&self, program: &Path) -> Command {
+        let mut command = Command::new(program);
+        command.current_dir(&self.folder);
+        // Those that decide on the cluster, and on the log, are the case's.
+        for other in ["RUST_LOG", "USE_EXISTING_CLUSTER"] {
+            command.env_remove(other);
+        }
+        if !self.on_kube_apiserver {
+            command.env_remove("KUBEBUILDER_ASSETS");
+        }
+        command
+    }
+
+    /// Runs one test of this program in the folder.
+    fn runs(&self, test: &str) {
+        let succeeds = |output: &Output| output.status.success();
+        let made = self.command(Path::new(OPERATOR)).arg("manifests").output();
+        let made = made.expect("the operator runs");
+        assert!(succeeds(&made), "{}", String::from_utf8_lossy(&made.stderr));
+        let this = std::env::current_exe().expect("this program");
+        let mut command = self.command(&this);
+        command.args(["--ignored", "--exact", test, "--nocapture"]);
+        let output = command.env(CASE, "yes").output().expect("this program runs");
+        let said = [&*output.stdout, &*output.stderr].concat();
+        let said = String::from_utf8_lossy(&said);
+        assert!(succeeds(&output) && said.contains("1 passed"), "{test}: {said}");
+    }
+}
+
+fn narrowed(on_kube_apiserver: bool) {
+    Case::new(on_kube_apiserver)
+        .narrowed()
+        .runs("what_roles_grant_is_not_refused");
+}
+
+#[test]
+fn a_cluster_role_may_be_narrowed_by_role_bindings() {
+    narrowed(false);
+}
+
+#[test]
+#[ignore = "needs KUBEBUILDER_ASSETS"]
+fn permissions_on_kube_apiserver() {
+    narrowed(true);
+}
+
+// Below this line are the tests that cases run.
+
+fn is_case() -> bool {
+    std::env::var_os(CASE).is_some()
+}
+
+/// Applies a ConfigMap with these data, and waits until the operator has finished a reconcile of it.
+async fn looked_at(cluster: &TestCluster, data: &str) -> Result<()> {
+    let map = format!("{{apiVersion: v1, kind: ConfigMap, metadata: {{name: asked}}, data: {{{data}}}}}");
+    cluster.apply(&map).await?;
+    let maps: Api<ConfigMap> = Api::namespaced(cluster.client(), cluster.namespace());
+    // The second reconcile begins after the end of the first.
+    wait_for("two reconciles", async || {
+        let data = maps.get("asked").await?.data.unwrap_or_default();
+        Ok(data.get("looked").is_some_and(|looked| looked != "1"))
+    })
+    .await
+}
+
+#[tokio::test]
+#[ignore = "cases run it"]
+async fn what_roles_grant_is_not_refused() -> Result<()> {
+    if !is_case() {
+        return Ok(());
+    }
+    let cluster = TestCluster::start().await?;
+    let operator = cluster.run_operator(OPERATOR).await?;
+    looked_at(&cluster, "list: nothing").await?;
+    operator.stop()
+}
