@@ -7,7 +7,7 @@ use std::{
     process::{Command, Output},
 };
 
-use k8s_openapi::api::core::v1::ConfigMap;
+use k8s_openapi::api::core::v1::{ConfigMap, Namespace};
 use kube::Api;
 use kubewright_runtime::{
     Result,
@@ -19,9 +19,10 @@ const OPERATOR: &str = env!("CARGO_BIN_EXE_kit");
 /// Set in the processes of cases.
 const CASE: &str = "KIT_CASE";
 
-/// A project's folder with its permissions.
+/// A project's folder with its permissions, and the variables of its programs.
 struct Case {
     folder: TempDir,
+    variables: Vec<(&'static str, String)>,
     on_kube_apiserver: bool,
 }
 
@@ -37,8 +38,14 @@ impl Case {
         }
         Self {
             folder,
+            variables: Vec::new(),
             on_kube_apiserver,
         }
+    }
+
+    fn with(mut self, variable: &'static str, value: &str) -> Self {
+        self.variables.push((variable, value.to_owned()));
+        self
     }
 
     /// The operator's ClusterRole is bound in its own namespace only.
@@ -61,10 +68,11 @@ impl Case {
         if !self.on_kube_apiserver {
             command.env_remove("KUBEBUILDER_ASSETS");
         }
+        command.envs(self.variables.iter().map(|(name, value)| (name, value)));
         command
     }
 
-    /// Runs one test of this program in the folder.
+    /// Runs one test of this program, in the folder and with the variables.
     fn runs(&self, test: &str) {
         let succeeds = |output: &Output| output.status.success();
         let made = self.command(Path::new(OPERATOR)).arg("manifests").output();
@@ -86,6 +94,33 @@ fn narrowed(on_kube_apiserver: bool) {
         .runs("what_roles_grant_is_not_refused");
 }
 
+/// The operator has a role in a namespace that a new cluster does not have.
+fn elsewhere(on_kube_apiserver: bool) -> Case {
+    Case::new(on_kube_apiserver).with("KIT_GRANT_IN", "monitoring")
+}
+
+#[test]
+fn the_namespace_of_a_role_is_created() {
+    elsewhere(false).runs("what_roles_grant_is_not_refused");
+}
+
+#[tokio::test]
+async fn an_existing_cluster_has_the_namespaces_of_roles_or_an_error_names_them() -> Result<()> {
+    let cluster = TestCluster::start().await?;
+    let kubeconfig = cluster.kubeconfig().expect("a cluster of this test's own");
+    let case = elsewhere(false)
+        .with("USE_EXISTING_CLUSTER", "true")
+        .with("KUBECONFIG", &kubeconfig.display().to_string());
+    case.runs("a_missing_namespace_is_named");
+    let namespaces: Api<Namespace> = Api::all(cluster.client());
+    assert!(namespaces.get_opt("monitoring").await?.is_none(), "it is not created");
+    cluster
+        .apply("{apiVersion: v1, kind: Namespace, metadata: {name: monitoring}}")
+        .await?;
+    case.runs("what_roles_grant_is_not_refused");
+    Ok(())
+}
+
 #[test]
 fn a_cluster_role_may_be_narrowed_by_role_bindings() {
     narrowed(false);
@@ -95,6 +130,7 @@ fn a_cluster_role_may_be_narrowed_by_role_bindings() {
 #[ignore = "needs KUBEBUILDER_ASSETS"]
 fn permissions_on_kube_apiserver() {
     narrowed(true);
+    elsewhere(true).runs("what_roles_grant_is_not_refused");
 }
 
 // Below this line are the tests that cases run.
@@ -126,4 +162,23 @@ async fn what_roles_grant_is_not_refused() -> Result<()> {
     let operator = cluster.run_operator(OPERATOR).await?;
     looked_at(&cluster, "list: nothing").await?;
     operator.stop()
+}
+
+#[tokio::test]
+#[ignore = "cases run it"]
+async fn a_missing_namespace_is_named() -> Result<()> {
+    if !is_case() {
+        return Ok(());
+    }
+    let cluster = TestCluster::start().await?;
+    let refused = cluster
+        .run_operator(OPERATOR)
+        .await
+        .err()
+        .expect("an error")
+        .to_string();
+    assert!(refused.contains("`monitoring`"), "{refused}");
+    let hint = "hint: run `kubectl create namespace monitoring`";
+    assert!(refused.contains(hint), "{refused}");
+    Ok(())
 }

@@ -33,7 +33,13 @@ impl Account {
     /// Creates the account with the roles that `config/rbac` binds to it, and waits until the API server applies them.
     ///
     /// Roles and bindings get the test's namespace, unless they name another one, and its name as a prefix, as in a
-    /// deployment. The namespace owns those outside of it, so they are deleted with it.
+    /// deployment. The namespace owns those outside of it, so they are deleted with it. Namespaces that they name are
+    /// created.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Setup`] if nothing is bound to the account, or if a user's own cluster has no namespace that a role names;
+    /// [`Error::Kube`] if the cluster refuses an object.
     pub(super) async fn make(cluster: &TestCluster) -> Result<Self> {
         let documents = files::documents(Path::new("config/rbac")).map_err(Error::Setup)?;
         let granted = Granted::of(&documents, cluster.namespace());
@@ -42,6 +48,9 @@ impl Account {
                 "`config/rbac` binds no role to the operator's service account\n\nhint: run `make manifests`"
                     .to_owned(),
             ));
+        }
+        for namespace in granted.elsewhere(cluster.namespace()) {
+            has_namespace(cluster, namespace).await?;
         }
         let account = json!({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": NAME}});
         apply_one(&cluster.client, cluster.namespace(), account).await?;
@@ -70,6 +79,26 @@ impl Drop for Account {
         // If this fails, the system's own cleaning of temporary files removes it.
         let _ = fs::remove_file(&self.kubeconfig);
     }
+}
+
+/// Creates the namespace of a role, unless the cluster is the user's own: it would stay there.
+async fn has_namespace(cluster: &TestCluster, name: &str) -> Result<()> {
+    if !cluster.is_existing() {
+        let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}});
+        // Applied, because another operator of the test may have it too.
+        return apply_one(&cluster.client, cluster.namespace(), namespace)
+            .await
+            .map(|_| ());
+    }
+    let namespaces: Api<Namespace> = Api::all(cluster.client.clone());
+    if namespaces.get_opt(name).await?.is_some() {
+        return Ok(());
+    }
+    let text = format!(
+        "`config/rbac` has a role in the namespace `{name}`, which the cluster of your kubeconfig does not have"
+    );
+    let hint = format!("run `kubectl create namespace {name}`");
+    Err(Error::Setup(format!("{text}\n\nhint: {hint}")))
 }
 
 /// The reference of what is deleted with the namespace of a test.

@@ -1,6 +1,8 @@
 //! The roles of `config/rbac` that are bound to the operator's service account, as a deployment into the test's namespace
 //! would have them.
 
+use std::collections::BTreeSet;
+
 use k8s_openapi::api::authorization::v1::{
     NonResourceAttributes, ResourceAttributes, SubjectAccessReview, SubjectAccessReviewSpec,
 };
@@ -51,6 +53,14 @@ impl Granted {
     /// The roles, then the bindings: a binding may name a role that does not exist, but then grants nothing until it does.
     pub(super) fn objects(&self) -> impl Iterator<Item = &Value> {
         self.roles.iter().chain(&self.bindings)
+    }
+
+    /// The namespaces of these objects, but for this one.
+    pub(super) fn elsewhere(&self, namespace: &str) -> BTreeSet<&str> {
+        let namespaces = self
+            .objects()
+            .filter_map(|object| object["metadata"]["namespace"].as_str());
+        namespaces.filter(|other| *other != namespace).collect()
     }
 
     /// Waits until the API server allows what one rule of each bound role grants: its authorizer watches roles and
@@ -189,6 +199,7 @@ mod tests {
                 r#""RoleBinding" {"name":"test-1-elsewhere-binding","namespace":"kube-system"}"#,
             ]
         );
+        assert_eq!(granted.elsewhere("test-1"), BTreeSet::from(["kube-system"]));
         assert_eq!(granted.bindings[0]["roleRef"]["name"], "test-1-manager-role");
         assert_eq!(granted.bindings[2]["roleRef"]["name"], "view");
         assert_eq!(granted.bindings[1]["subjects"][0]["namespace"], "test-1");
