@@ -18,6 +18,10 @@ use tempfile::TempDir;
 const OPERATOR: &str = env!("CARGO_BIN_EXE_kit");
 /// Set in the processes of cases.
 const CASE: &str = "KIT_CASE";
+/// What the ConfigMap of a case has.
+const DATA: &str = "KIT_DATA";
+/// The declaration that grants the requests that are refused.
+const MISSING: &str = r#".rule(&[""], &["secrets"], &["list"])"#;
 
 /// A project's folder with its permissions, and the variables of its programs.
 struct Case {
@@ -126,11 +130,46 @@ fn a_cluster_role_may_be_narrowed_by_role_bindings() {
     narrowed(false);
 }
 
+/// The operator lists Secrets, and returns the error.
+fn refused(on_kube_apiserver: bool) -> Case {
+    Case::new(on_kube_apiserver).with(DATA, "list: secrets")
+}
+
+#[test]
+fn a_refused_request_fails_the_test_whatever_is_logged() {
+    refused(false).runs("a_refused_request_fails_the_test");
+    for filter in ["error", "kit=debug", "kubewright_runtime::worker=off"] {
+        refused(false)
+            .with("RUST_LOG", filter)
+            .runs("a_refused_request_fails_the_test");
+    }
+}
+
+#[test]
+fn a_refusal_that_the_operator_ignores_fails_the_test() {
+    Case::new(false)
+        .with(DATA, "list: secrets, swallow: 'yes'")
+        .runs("a_refused_request_fails_the_test");
+}
+
+/// The operator watches Secrets.
+fn watching(on_kube_apiserver: bool) -> Case {
+    Case::new(on_kube_apiserver).with("KIT_WATCH_SECRETS", "true")
+}
+
+#[test]
+fn a_refused_watch_is_the_reason_why_the_operator_is_not_ready() {
+    watching(false).runs("an_operator_that_may_not_watch_is_not_ready");
+}
+
 #[test]
 #[ignore = "needs KUBEBUILDER_ASSETS"]
 fn permissions_on_kube_apiserver() {
     narrowed(true);
     elsewhere(true).runs("what_roles_grant_is_not_refused");
+    let quiet = refused(true).with("RUST_LOG", "error");
+    quiet.runs("a_refused_request_fails_the_test");
+    watching(true).runs("an_operator_that_may_not_watch_is_not_ready");
 }
 
 // Below this line are the tests that cases run.
@@ -162,6 +201,41 @@ async fn what_roles_grant_is_not_refused() -> Result<()> {
     let operator = cluster.run_operator(OPERATOR).await?;
     looked_at(&cluster, "list: nothing").await?;
     operator.stop()
+}
+
+#[tokio::test]
+#[ignore = "cases run it"]
+async fn a_refused_request_fails_the_test() -> Result<()> {
+    if !is_case() {
+        return Ok(());
+    }
+    let cluster = TestCluster::start().await?;
+    let operator = cluster.run_operator(OPERATOR).await?;
+    looked_at(&cluster, &std::env::var(DATA).expect("the data")).await?;
+    let refused = operator.stop().expect_err("an error").to_string();
+    assert!(refused.ends_with(MISSING), "{refused}");
+    Ok(())
+}
+
+#[tokio::test]
+#[ignore = "cases run it"]
+async fn an_operator_that_may_not_watch_is_not_ready() -> Result<()> {
+    if !is_case() {
+        return Ok(());
+    }
+    let cluster = TestCluster::start().await?;
+    let refused = cluster
+        .run_operator(OPERATOR)
+        .await
+        .err()
+        .expect("an error")
+        .to_string();
+    assert!(
+        refused.starts_with("the operator is not ready: no role grants"),
+        "{refused}"
+    );
+    assert!(refused.ends_with(MISSING), "{refused}");
+    Ok(())
 }
 
 #[tokio::test]

@@ -11,6 +11,7 @@ mod dev_server;
 mod echo;
 mod fixtures;
 mod granted;
+mod log_filter;
 mod operator;
 mod policies;
 mod refusals;
@@ -167,6 +168,14 @@ impl TestCluster {
         matches!(self.server, Server::Existing)
     }
 
+    /// The file with the messages of requests that the server refused, if it writes one.
+    fn refusals(&self) -> Option<PathBuf> {
+        match &self.server {
+            Server::Dev(running) => Some(running.refusals()),
+            Server::Existing | Server::ControlPlane(_) => None,
+        }
+    }
+
     fn is_in_process(&self) -> bool {
         matches!(self.server, Server::Dev(_))
     }
@@ -220,7 +229,8 @@ impl TestCluster {
     ///
     /// [`Error::Setup`] if `config/rbac/role.yaml` differs from what the operator's controllers declare, the user's own
     /// cluster has no namespace that a role is in, the operator has webhooks there and `WEBHOOK_URL` is not set, or the
-    /// program cannot be started, ends, or is not ready in time; [`Error::Kube`] if the cluster refuses CRDs or roles.
+    /// program cannot be started, ends, or is not ready in time, which is 30 s, or 5 s after the first request that no role
+    /// grants: then the error contains the `.rule(…)` that does. [`Error::Kube`] if the cluster refuses CRDs or roles.
     pub async fn run_operator(&self, program: &str) -> Result<RunningOperator> {
         let mut crds = files::documents(Path::new("config/crd/bases")).map_err(Error::Setup)?;
         // The folder also contains a kustomization.
