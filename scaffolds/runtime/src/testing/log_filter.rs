@@ -64,7 +64,7 @@ mod tests {
             ("info,kubewright_runtime=error", "info"),
             ("info,kubewright_runtime::worker=off,kube=debug", "info,kube=debug"),
             ("kubewright_runtime=off", ",kubewright_runtime=warn"),
-            ("kubewright_runtimes=off,warn", "kubewright_runtimes=off,warn"),
+            ("kube=off,warn", "kube=off,warn"),
             (
                 "error,kubewright_runtime[reconcile{a=1,b=2}]=off",
                 "error,kubewright_runtime[reconcile{a=1,b=2}]=off,kubewright_runtime=warn",
