@@ -62,10 +62,12 @@ pub struct Webhook<K, A> {
     kind: PhantomData<fn() -> K>,
 }
 
+/// Adds the cache of a kind.
+type AddCache = Box<dyn FnOnce(&Manager, &mut Caches) + Send + Sync>;
+
 /// A kind that a webhook reads.
 struct Read {
-    /// Adds its cache.
-    cache: Box<dyn FnOnce(&Manager, &mut Caches) + Send + Sync>,
+    cache: AddCache,
     rule: Rule,
 }
 
