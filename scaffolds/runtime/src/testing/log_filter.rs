@@ -64,7 +64,8 @@ mod tests {
             ("info,kubewright_runtime=error", "info"),
             ("info,kubewright_runtime::worker=off,kube=debug", "info,kube=debug"),
             ("kubewright_runtime=off", ",kubewright_runtime=warn"),
-            ("kube=off,warn", "kube=off,warn"),
+            // A target is any beginning of a name.
+            ("kube=off,warn", "kube=off,warn,kubewright_runtime=warn"),
             (
                 "error,kubewright_runtime[reconcile{a=1,b=2}]=off",
                 "error,kubewright_runtime[reconcile{a=1,b=2}]=off,kubewright_runtime=warn",
