@@ -410,3 +410,23 @@ fn every_condition_reason_occurs_in_the_code() {
     let unknown = reasons.filter(|word| !known.contains(word) && !sources.contains(&format!("\"{word}\"")));
     none(unknown.map(str::to_owned).collect());
 }
+
+#[test]
+fn the_page_about_versions_says_how_many_cases_there_are_and_how_many_were_measured() {
+    let page = read("docs/src/reference/kubernetes-versions.md");
+    let suites = files("tests/control-plane/tests/conformance", ".rs")
+        .into_iter()
+        .map(read);
+    let cases: usize = suites.map(|suite| suite.matches("#[test]").count()).sum();
+    let row = page
+        .lines()
+        .find(|line| line.starts_with("| cases of the generated operator"));
+    let measured: BTreeSet<_> = between(row.unwrap(), " of ", " |").into_iter().skip(1).collect();
+    assert!(!measured.is_empty(), "the row has no counts, as in `| 5 of 5 |`");
+    let said = format!("The suite has {cases} cases");
+    // A table with fewer cases than there are has to say so, until `make nightly` has measured all.
+    let added = format!("{said}; those that are not in the table were added after the measurement.");
+    let is_measured = measured == BTreeSet::from([cases.to_string().as_str()]);
+    let expected = if is_measured { format!("{said}.") } else { added };
+    assert!(page.contains(&expected), "the page does not say: {expected}");
+}

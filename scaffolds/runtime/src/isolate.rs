@@ -136,6 +136,7 @@ mod tests {
             "manager/joining.rs: pub(crate) type Release =",
             "metrics/registry.rs: Computed(",
             "pods.rs: let most =",
+            "webhook/declare.rs: type AddCache =",
         ];
         let stored: Vec<_> = lines_with("dyn Fn")
             .into_iter()

@@ -130,6 +130,11 @@ impl<K> Kind<K> {
         }
     }
 
+    /// Whether it is the kind of a Rust type.
+    pub(crate) fn has_type(&self) -> bool {
+        self.id.resource.is_none()
+    }
+
     pub(crate) fn id(&self) -> &KindId {
         &self.id
     }

@@ -107,4 +107,4 @@ pub use scope::{FailurePolicy, Operation};
 pub use server::{Checks, RouteRequest, RouteResponse};
 pub use status::{Conditions, condition};
 pub use store::Store;
-pub use webhook::{Admission, Change, Defaulter, Validator, Verdict, Webhook};
+pub use webhook::{Admission, Change, Defaulter, ReadKind, Validator, Verdict, Webhook};

@@ -52,7 +52,8 @@ Options:
 /// the program prints the `.rule(…)` that would grant it. Each object of `config/samples` is applied as soon as its kind
 /// is served. All objects live in memory. Ctrl-C stops the program, after the operator has drained.
 ///
-/// With `--only-server` the server runs alone, writes its kubeconfig to a temporary folder, and ends when the standard
+/// With `--only-server` the server runs alone, writes its kubeconfig to a temporary folder and the messages of requests
+/// that no role grants to the file `refusals` beside it, and ends when the standard
 /// input closes: with the test that started it, however that test ends.
 ///
 /// # Errors
@@ -95,11 +96,17 @@ async fn only_server() -> Result<ExitCode, String> {
     listener
         .write_kubeconfig(&kubeconfig)
         .map_err(|error| describe(&error))?;
+    let cannot = |error: io::Error| format!("cannot write the requests that are refused: {error}");
+    let refused = fs::File::create(folder.path().join(refusals::FILE)).map_err(cannot)?;
+    let recording = refusals::record(refused, server.refusals());
     let running = listener.serve(server).map_err(|error| describe(&error))?;
     println!("{}", kubeconfig.display());
     // If this fails, the reader of the output is gone, and the standard input ends too.
     let _ = io::stdout().flush();
-    end_of_input().await;
+    tokio::select! {
+        () = end_of_input() => {}
+        error = recording => return Err(cannot(error)),
+    }
     running.shutdown().await;
     Ok(ExitCode::SUCCESS)
 }

@@ -1,11 +1,22 @@
-//! Prints the permissions that no role grants the operator, with the declarations that grant them.
+//! Prints the permissions that no role grants the operator, with the declarations that grant them; for tests, writes
+//! requests that are refused into a file.
 
-use std::collections::BTreeSet;
+use std::{
+    collections::BTreeSet,
+    fs::File,
+    io::{self, Write},
+};
 
 use tokio::sync::broadcast::{Receiver, error::RecvError};
 
 use super::{NAMESPACE, account};
-use crate::authorize::{Attributes, Refusal};
+use crate::{
+    authorize::{Attributes, Refusal},
+    user::User,
+};
+
+/// The file beside the kubeconfig of tests. The runtime's `testing` reads it.
+pub(super) const FILE: &str = "refusals";
 
 /// Prints each permission that the operator lacks, once, when a request is refused because of it. A `Role` applies to
 /// the operator's own namespace only.
@@ -23,6 +34,39 @@ pub(super) async fn report(mut refusals: Receiver<Refusal>, is_namespaced: bool)
             Err(RecvError::Closed) => return,
         }
     }
+}
+
+/// Appends the message of each refused request to the file, of every user: one line for each, once. The server has one
+/// thread, so every later response follows the line. Ends when the file cannot be written, with the error.
+pub(super) async fn record(mut file: File, mut refusals: Receiver<Refusal>) -> io::Error {
+    let mut known = BTreeSet::new();
+    loop {
+        match refusals.recv().await {
+            Ok(refusal) => {
+                let line = message(&refusal);
+                if !known.contains(&line)
+                    && let Err(error) = writeln!(file, "{line}")
+                {
+                    return error;
+                }
+                known.insert(line);
+            }
+            // An operator that is refused this often repeats the request.
+            Err(RecvError::Lagged(_)) => {}
+            // Its sender lives as long as the server.
+            Err(RecvError::Closed) => std::future::pending().await,
+        }
+    }
+}
+
+/// The message of the 403.
+fn message(refusal: &Refusal) -> String {
+    let user = User {
+        name: refusal.user.clone(),
+        ..User::default()
+    };
+    let message = refusal.asked.forbidden(&user, "").message;
+    message.replace(char::is_control, " ")
 }
 
 /// `None` for a refusal of another user's request, and for one whose hint is in `known`.
@@ -141,6 +185,38 @@ mod tests {
                 "error: the operator may not `get /metrics`\n\n\
                  hint: bind a ClusterRole with `nonResourceURLs: [\"/metrics\"]` to the ServiceAccount, in `config/rbac`\n",
             ]
+        );
+    }
+    #[tokio::test]
+    async fn refused_requests_of_all_users_are_written_once_each() {
+        let server = ApiServer::new(Options::default());
+        let account = Account::make(&server, rbac("Role")).await.unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join(FILE);
+        let recording = tokio::spawn(record(File::create(&file).unwrap(), server.refusals()));
+        for path in [
+            "/api/v1/namespaces/default/secrets",
+            "/api/v1/namespaces/default/secrets?limit=1",
+            "/metrics",
+        ] {
+            let request = Request::builder().uri(path);
+            let request = request.header("authorization", format!("Bearer {}", account.token));
+            let _ = send(&server, request, &Value::Null).await;
+        }
+        let other = Request::builder()
+            .uri("/api/v1/pods")
+            .header("impersonate-user", "somebody");
+        let _ = send(&server, other, &Value::Null).await;
+        tokio::task::yield_now().await;
+        recording.abort();
+        let user = "User \"system:serviceaccount:default:controller-manager\"";
+        assert_eq!(
+            std::fs::read_to_string(&file).unwrap(),
+            format!(
+                "secrets is forbidden: {user} cannot list resource \"secrets\" in API group \"\" in the namespace \"default\"\n\
+                 forbidden: {user} cannot get path \"/metrics\"\n\
+                 pods is forbidden: User \"somebody\" cannot list resource \"pods\" in API group \"\" at the cluster scope\n"
+            )
         );
     }
 }

@@ -30,12 +30,22 @@ impl Params {
     /// The object of type `K` with this name, in the namespace of the request. `make deploy` does not put the operator's name
     /// before it.
     pub fn named<K: Object>(name: impl Into<String>) -> Self {
-        Self::of(&Kind::<K>::of(), Chosen::Name(name.into()))
+        Self::named_of(&Kind::<K>::of(), name)
+    }
+
+    /// As [`named`](Self::named), of a kind that need not have a Rust type.
+    pub fn named_of<K>(kind: &Kind<K>, name: impl Into<String>) -> Self {
+        Self::of(kind, Chosen::Name(name.into()))
     }
 
     /// All objects of type `K` with these labels, in the namespace of the request.
     pub fn selected<K: Object>(labels: LabelSelector) -> Self {
-        Self::of(&Kind::<K>::of(), Chosen::Labels(labels))
+        Self::selected_of(&Kind::<K>::of(), labels)
+    }
+
+    /// As [`selected`](Self::selected), of a kind that need not have a Rust type.
+    pub fn selected_of<K>(kind: &Kind<K>, labels: LabelSelector) -> Self {
+        Self::of(kind, Chosen::Labels(labels))
     }
 
     /// In this namespace, in place of that of the request.

@@ -11,7 +11,6 @@ use k8s_openapi::{
     ByteString,
     api::{
         authentication::v1::{TokenRequest, TokenRequestSpec},
-        authorization::v1::{NonResourceAttributes, ResourceAttributes, SubjectAccessReview, SubjectAccessReviewSpec},
         core::v1::{Namespace, ServiceAccount},
     },
 };
@@ -19,14 +18,11 @@ use kube::{Api, Config, api::PostParams};
 use kubewright_schema::files;
 use serde_json::{Value, json};
 
-use super::{TestCluster, control_plane::pem, fixtures::apply_one, random, wait_for, webhooks::is_prefixed};
-use crate::{
-    error::{Error, Result},
-    rbac::NAMESPACE,
-};
+use super::{TestCluster, control_plane::pem, fixtures::apply_one, granted::Granted, random};
+use crate::error::{Error, Result};
 
 /// The name in `config/rbac/service_account.yaml`.
-const NAME: &str = "controller-manager";
+pub(super) const NAME: &str = "controller-manager";
 
 /// An account in the test's namespace, and the file with its kubeconfig. The file is removed on drop.
 pub(super) struct Account {
@@ -37,28 +33,35 @@ impl Account {
     /// Creates the account with the roles that `config/rbac` binds to it, and waits until the API server applies them.
     ///
     /// Roles and bindings get the test's namespace, unless they name another one, and its name as a prefix, as in a
-    /// deployment. The namespace owns those outside of it, so they are deleted with it.
+    /// deployment. The namespace owns those outside of it, so they are deleted with it. Namespaces that they name are
+    /// created.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Setup`] if nothing is bound to the account, or if a user's own cluster has no namespace that a role names;
+    /// [`Error::Kube`] if the cluster refuses an object.
     pub(super) async fn make(cluster: &TestCluster) -> Result<Self> {
         let documents = files::documents(Path::new("config/rbac")).map_err(Error::Setup)?;
-        let granted = granted(&documents, cluster.namespace());
+        let granted = Granted::of(&documents, cluster.namespace());
         if granted.is_empty() {
             return Err(Error::Setup(
                 "`config/rbac` binds no role to the operator's service account\n\nhint: run `make manifests`"
                     .to_owned(),
             ));
         }
+        for namespace in granted.elsewhere(cluster.namespace()) {
+            has_namespace(cluster, namespace).await?;
+        }
         let account = json!({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": NAME}});
         apply_one(&cluster.client, cluster.namespace(), account).await?;
         let owner = owner(cluster).await?;
-        for mut object in granted.iter().cloned() {
+        for mut object in granted.objects().cloned() {
             if object["metadata"]["namespace"] != cluster.namespace() {
                 object["metadata"]["ownerReferences"] = json!([owner]);
             }
             apply_one(&cluster.client, cluster.namespace(), object).await?;
         }
-        for role in &granted {
-            known(cluster, role).await?;
-        }
+        granted.known(cluster).await?;
         let kubeconfig = kubeconfig(&cluster.config, cluster.namespace(), &token(cluster).await?);
         Ok(Self {
             kubeconfig: write(&kubeconfig)
@@ -78,54 +81,24 @@ impl Drop for Account {
     }
 }
 
-/// The roles that are bound to the operator's service account and their bindings, adapted to this namespace. A role
-/// that is bound but is not among the documents, such as `view`, is one of the cluster's and keeps its name.
-fn granted(documents: &[Value], namespace: &str) -> Vec<Value> {
-    let is_operator = |subject: &Value| subject["kind"] == "ServiceAccount" && subject["name"] == NAME;
-    let (mut roles, mut bindings) = (Vec::new(), Vec::new());
-    for document in documents {
-        let Some(subjects) = document["subjects"].as_array() else {
-            continue;
-        };
-        if !subjects.iter().any(is_operator) {
-            continue;
-        }
-        let mut binding = placed(document, namespace);
-        binding["subjects"] = json!([{"kind": "ServiceAccount", "name": NAME, "namespace": namespace}]);
-        let reference = &document["roleRef"];
-        let is_bound =
-            |role: &&Value| role["kind"] == reference["kind"] && role["metadata"]["name"] == reference["name"];
-        if let Some(role) = documents.iter().find(is_bound) {
-            let role = placed(role, namespace);
-            binding["roleRef"]["name"] = role["metadata"]["name"].clone();
-            roles.push(role);
-        }
-        bindings.push(binding);
+/// Creates the namespace of a role, unless the cluster is the user's own: it would stay there.
+async fn has_namespace(cluster: &TestCluster, name: &str) -> Result<()> {
+    if !cluster.is_existing() {
+        let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}});
+        // Applied, because another operator of the test may have it too.
+        return apply_one(&cluster.client, cluster.namespace(), namespace)
+            .await
+            .map(|_| ());
     }
-    // A binding may name a role that does not exist, but then grants nothing until it does.
-    roles.into_iter().chain(bindings).collect()
-}
-
-/// The object with the namespace's name as a prefix, and in that namespace unless it is cluster-scoped or of another one.
-fn placed(object: &Value, namespace: &str) -> Value {
-    let mut placed = object.clone();
-    let name = object["metadata"]["name"].as_str().unwrap_or_default();
-    placed["metadata"] = json!({"name": format!("{namespace}-{name}")});
-    if object["kind"] == "Role" || object["kind"] == "RoleBinding" {
-        let other = object["metadata"]["annotations"][NAMESPACE].as_str();
-        placed["metadata"]["namespace"] = json!(other.unwrap_or(namespace));
+    let namespaces: Api<Namespace> = Api::all(cluster.client.clone());
+    if namespaces.get_opt(name).await?.is_some() {
+        return Ok(());
     }
-    let rules = placed.get_mut("rules").and_then(Value::as_array_mut);
-    let names = rules
-        .into_iter()
-        .flatten()
-        .filter_map(|rule| rule.get_mut("resourceNames"));
-    for name in names.filter_map(Value::as_array_mut).flatten() {
-        if let Some(known) = name.as_str().filter(|name| is_prefixed(name)) {
-            *name = json!(format!("{namespace}-{known}"));
-        }
-    }
-    placed
+    let text = format!(
+        "`config/rbac` has a role in the namespace `{name}`, which the cluster of your kubeconfig does not have"
+    );
+    let hint = format!("run `kubectl create namespace {name}`");
+    Err(Error::Setup(format!("{text}\n\nhint: {hint}")))
 }
 
 /// The reference of what is deleted with the namespace of a test.
@@ -138,49 +111,6 @@ pub(super) async fn owner(cluster: &TestCluster) -> Result<Value> {
         "name": cluster.namespace(),
         "uid": namespace.metadata.uid,
     }))
-}
-
-/// Waits until the API server allows what the first rule of a role grants: its authorizer watches roles and bindings,
-/// and applies them a moment later.
-async fn known(cluster: &TestCluster, role: &Value) -> Result<()> {
-    let rule = &role["rules"][0];
-    let first = |list: &str| rule[list][0].as_str().map(str::to_owned);
-    let mut spec = SubjectAccessReviewSpec {
-        user: Some(format!("system:serviceaccount:{}:{NAME}", cluster.namespace())),
-        ..SubjectAccessReviewSpec::default()
-    };
-    match (first("resources"), first("nonResourceURLs")) {
-        (Some(resource), _) => {
-            let (resource, subresource) = match resource.split_once('/') {
-                Some((resource, subresource)) => (resource.to_owned(), Some(subresource.to_owned())),
-                None => (resource, None),
-            };
-            spec.resource_attributes = Some(ResourceAttributes {
-                group: first("apiGroups"),
-                resource: Some(resource),
-                subresource,
-                verb: first("verbs"),
-                name: first("resourceNames"),
-                namespace: role["metadata"]["namespace"].as_str().map(str::to_owned),
-                ..ResourceAttributes::default()
-            });
-        }
-        (None, path @ Some(_)) => {
-            let verb = first("verbs");
-            spec.non_resource_attributes = Some(NonResourceAttributes { path, verb });
-        }
-        (None, None) => return Ok(()),
-    }
-    let review = SubjectAccessReview {
-        spec,
-        ..SubjectAccessReview::default()
-    };
-    let reviews: Api<SubjectAccessReview> = Api::all(cluster.client.clone());
-    wait_for("the operator's permissions", async || {
-        let answer = reviews.create(&PostParams::default(), &review).await?;
-        Ok(answer.status.is_some_and(|status| status.allowed))
-    })
-    .await
 }
 
 async fn token(cluster: &TestCluster) -> Result<String> {
@@ -229,57 +159,4 @@ fn write(kubeconfig: &Value) -> io::Result<PathBuf> {
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     options.open(&path)?.write_all(kubeconfig.to_string().as_bytes())?;
     Ok(path)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn binding(kind: &str, role: &str, subject: &str) -> Value {
-        json!({"kind": format!("{kind}Binding"), "metadata": {"name": format!("{role}-binding"), "namespace": "system"},
-            "roleRef": {"kind": kind, "name": role}, "subjects": [{"kind": "ServiceAccount", "name": subject, "namespace": "system"}]})
-    }
-
-    /// As `make manifests` writes a role of another namespace, and its binding.
-    fn elsewhere(mut object: Value) -> Value {
-        object["metadata"]["annotations"] = json!({NAMESPACE: "kube-system"});
-        object["metadata"]["namespace"] = json!("kube-system");
-        object
-    }
-
-    #[test]
-    fn bound_roles_are_granted_in_the_namespace_of_the_test() {
-        let role = |kind: &str, name: &str| json!({"kind": kind, "metadata": {"name": name}, "rules": []});
-        let documents = [
-            role("ClusterRole", "manager-role"),
-            role("ClusterRole", "foobar-viewer"),
-            role("Role", "leases"),
-            binding("ClusterRole", "manager-role", NAME),
-            binding("Role", "leases", NAME),
-            binding("ClusterRole", "view", NAME),
-            binding("ClusterRole", "foobar-viewer", "somebody"),
-            elsewhere(role("Role", "elsewhere")),
-            elsewhere(binding("Role", "elsewhere", NAME)),
-        ];
-        let granted = granted(&documents, "test-1");
-        let names: Vec<_> = granted
-            .iter()
-            .map(|object| format!("{} {}", object["kind"], object["metadata"]))
-            .collect();
-        assert_eq!(
-            names,
-            [
-                r#""ClusterRole" {"name":"test-1-manager-role"}"#,
-                r#""Role" {"name":"test-1-leases","namespace":"test-1"}"#,
-                r#""Role" {"name":"test-1-elsewhere","namespace":"kube-system"}"#,
-                r#""ClusterRoleBinding" {"name":"test-1-manager-role-binding"}"#,
-                r#""RoleBinding" {"name":"test-1-leases-binding","namespace":"test-1"}"#,
-                r#""ClusterRoleBinding" {"name":"test-1-view-binding"}"#,
-                r#""RoleBinding" {"name":"test-1-elsewhere-binding","namespace":"kube-system"}"#,
-            ]
-        );
-        assert_eq!(granted[3]["roleRef"]["name"], "test-1-manager-role");
-        assert_eq!(granted[5]["roleRef"]["name"], "view");
-        assert_eq!(granted[4]["subjects"][0]["namespace"], "test-1");
-    }
 }

@@ -35,6 +35,11 @@ impl DevServer {
     pub(super) fn kubeconfig(&self) -> &Path {
         &self.kubeconfig
     }
+
+    /// The file with the messages of all requests that were refused, one a line.
+    pub(super) fn refusals(&self) -> PathBuf {
+        self.kubeconfig.with_file_name("refusals")
+    }
 }
 
 impl Drop for DevServer {

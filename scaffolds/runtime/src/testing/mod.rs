@@ -10,6 +10,8 @@ mod converters;
 mod dev_server;
 mod echo;
 mod fixtures;
+mod granted;
+mod log_filter;
 mod operator;
 mod policies;
 mod refusals;
@@ -166,6 +168,14 @@ impl TestCluster {
         matches!(self.server, Server::Existing)
     }
 
+    /// The file with the messages of requests that the server refused, if it writes one.
+    fn refusals(&self) -> Option<PathBuf> {
+        match &self.server {
+            Server::Dev(running) => Some(running.refusals()),
+            Server::Existing | Server::ControlPlane(_) => None,
+        }
+    }
+
     fn is_in_process(&self) -> bool {
         matches!(self.server, Server::Dev(_))
     }
@@ -209,17 +219,18 @@ impl TestCluster {
     ///
     /// The CRDs of `config/crd/bases` are installed. The operator has a service account in the test's namespace with
     /// exactly the permissions that `config/rbac` binds to the deployed one, so that a missing permission is found
-    /// here: see [`RunningOperator::stop`]. Its webhooks of `config/webhook` are called for objects in this namespace. A
-    /// user's own cluster calls them at the address of this machine that the environment variable `WEBHOOK_URL` names, as
-    /// `https://192.168.1.5`, at a free port or at that of the URL; `WEBHOOK_URL=0` runs the operator without webhooks
-    /// there. The configurations are deleted with the namespace, and CustomResourceDefinitions get back the conversion
-    /// that they had.
+    /// here: see [`RunningOperator::stop`]. The namespaces of roles that are in others are created, but not in a user's own
+    /// cluster. Its webhooks of `config/webhook` are called for objects in this namespace. A user's own cluster calls them
+    /// at the address of this machine that the environment variable `WEBHOOK_URL` names, as `https://192.168.1.5`, at a free
+    /// port or at that of the URL; `WEBHOOK_URL=0` runs the operator without webhooks there. The configurations are deleted
+    /// with the namespace, and CustomResourceDefinitions get back the conversion that they had.
     ///
     /// # Errors
     ///
-    /// [`Error::Setup`] if `config/rbac/role.yaml` differs from what the operator's controllers declare, the operator has
-    /// webhooks on the user's own cluster and `WEBHOOK_URL` is not set, or the program cannot be started, ends, or is not
-    /// ready in time; [`Error::Kube`] if the cluster refuses CRDs or roles.
+    /// [`Error::Setup`] if `config/rbac/role.yaml` differs from what the operator's controllers declare, the user's own
+    /// cluster has no namespace that a role is in, the operator has webhooks there and `WEBHOOK_URL` is not set, or the
+    /// program cannot be started, ends, or is not ready in time, which is 30 s, or 5 s after the first request that no role
+    /// grants: then the error contains the `.rule(…)` that does. [`Error::Kube`] if the cluster refuses CRDs or roles.
     pub async fn run_operator(&self, program: &str) -> Result<RunningOperator> {
         let mut crds = files::documents(Path::new("config/crd/bases")).map_err(Error::Setup)?;
         // The folder also contains a kustomization.

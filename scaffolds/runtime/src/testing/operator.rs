@@ -1,6 +1,7 @@
 //! The operator under test: the real program, as a child process that ends with the test.
 
 use std::{
+    env,
     fs::{self, File},
     io,
     path::PathBuf,
@@ -15,8 +16,8 @@ use tokio::{
 };
 
 use super::{
-    PATIENCE, PERIOD, TestCluster, account::Account, converters::Converters, free_ports, policies, random, refusals,
-    webhooks::Webhooks,
+    PATIENCE, PERIOD, TestCluster, account::Account, converters::Converters, free_ports, log_filter::with_warnings,
+    policies, random, refusals::Refusals, webhooks::Webhooks,
 };
 use crate::error::{Error, Result};
 
@@ -24,11 +25,16 @@ use crate::error::{Error, Result};
 /// milliseconds, and nothing shows when it has seen one. Until then every request for the kind fails.
 const NOTICED: Duration = Duration::from_millis(500);
 
+/// How long an operator may become ready in spite of a refused request: the permissions are known to apply, but another API
+/// server of a user's own cluster may learn of them later.
+const REFUSED: Duration = Duration::from_secs(5);
+
 /// A running operator, killed on drop. Unless [`stop`](Self::stop) was called and returned no error, the test has
 /// failed, and the operator's log is printed.
 pub struct RunningOperator {
     child: Child,
     log: PathBuf,
+    refusals: Refusals,
     passed: bool,
     // Dropped after the program that uses them.
     _account: Account,
@@ -43,12 +49,13 @@ impl RunningOperator {
         let [port, webhook_port] = free_ports().map_err(cannot)?;
         let webhooks = Webhooks::read(cluster, webhook_port)?;
         policies::deploy(cluster).await?;
-        let log = std::env::temp_dir().join(format!("kubewright-operator-{:016x}.log", random()));
+        let log = env::temp_dir().join(format!("kubewright-operator-{:016x}.log", random()));
         let output = File::create(&log).map_err(cannot)?;
         let mut command = Command::new(program);
         command.args(["--namespace", cluster.namespace()]);
         command.arg(format!("--health-probe-bind-address=127.0.0.1:{port}"));
         command.env("POD_NAMESPACE", cluster.namespace());
+        command.env("RUST_LOG", with_warnings(&env::var("RUST_LOG").unwrap_or_default()));
         command.arg("--kubeconfig").arg(account.kubeconfig());
         let mut converters = None;
         match &webhooks {
@@ -64,6 +71,7 @@ impl RunningOperator {
             .stderr(output);
         let mut running = Self {
             child: command.spawn().map_err(cannot)?,
+            refusals: Refusals::of(cluster, log.clone()),
             log,
             passed: false,
             _account: account,
@@ -88,8 +96,15 @@ impl RunningOperator {
     /// [`Error::Setup`] if the API server refused a request of the operator because no role grants it. The error
     /// contains the `.rule(…)` that does: a reconciler that retries, or that only logs the error, would hide it until
     /// the deployment.
+    ///
+    /// # Guarantees
+    ///
+    /// The API server of the project's `dev` program names each request that it refused, also if the operator ignores the
+    /// refusal. On other servers the operator's log is read: the runtime logs the refused requests of reconciles that
+    /// return the error, of watches, of events and of its lease, whatever `RUST_LOG` is; a refusal that the operator
+    /// ignores is not seen there.
     pub fn stop(mut self) -> Result<()> {
-        if let Some(refused) = refusals::describe(&self.log()) {
+        if let Some(refused) = self.refusals.describe() {
             return Err(Error::Setup(refused));
         }
         self.passed = true;
@@ -99,15 +114,24 @@ impl RunningOperator {
     /// Waits until the operator's caches are filled.
     async fn ready(&mut self, port: u16) -> Result<()> {
         let deadline = Instant::now() + PATIENCE;
+        let mut refused_since = None;
         while !is_ready(port).await.unwrap_or(false) {
-            if let Some(status) = self.exited() {
-                return Err(Error::Setup(format!("the operator ended with {status}")));
-            }
-            if Instant::now() >= deadline {
-                return Err(Error::Setup(format!(
-                    "the operator was not ready after {} s",
-                    PATIENCE.as_secs()
-                )));
+            let refused = self.refusals.describe();
+            let since = refused
+                .is_some()
+                .then(|| *refused_since.get_or_insert_with(Instant::now));
+            let failure = if let Some(status) = self.exited() {
+                Some(format!("the operator ended with {status}"))
+            } else if since.is_some_and(|since| since.elapsed() >= REFUSED) {
+                Some("the operator is not ready".to_owned())
+            } else if Instant::now() >= deadline {
+                Some(format!("the operator was not ready after {} s", PATIENCE.as_secs()))
+            } else {
+                None
+            };
+            if let Some(failure) = failure {
+                let why = refused.map(|refused| format!(": {refused}")).unwrap_or_default();
+                return Err(Error::Setup(failure + &why));
             }
             sleep(PERIOD).await;
         }

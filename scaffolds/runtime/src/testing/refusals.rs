@@ -1,11 +1,45 @@
-//! Finds requests of an operator that the API server refused, by the messages of RBAC's 403 in its log.
+//! Finds requests of an operator that the API server refused, by the messages of RBAC's 403: in the operator's log, and
+//! in the file of a server that writes them.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, fs, path::PathBuf};
 
+use super::{TestCluster, account::NAME};
 use crate::error::refusal::{Missing, missing};
 
+/// Where the messages of one operator are.
+pub(super) struct Refusals {
+    log: PathBuf,
+    /// Also requests whose refusal the operator ignores.
+    server: Option<PathBuf>,
+    /// How messages name the operator's account.
+    user: String,
+}
+
+impl Refusals {
+    pub(super) fn of(cluster: &TestCluster, log: PathBuf) -> Self {
+        Self {
+            log,
+            server: cluster.refusals(),
+            user: format!("User \"system:serviceaccount:{}:{NAME}\"", cluster.namespace()),
+        }
+    }
+
+    /// The missing permissions so far, with the declarations that grant them; `None` if no request was refused.
+    pub(super) fn describe(&self) -> Option<String> {
+        let read = |path: &PathBuf| String::from_utf8_lossy(&fs::read(path).unwrap_or_default()).into_owned();
+        let mut messages = read(&self.log);
+        // The server names the users of all requests, such as the test's own.
+        let answered = self.server.as_ref().map(read).unwrap_or_default();
+        for line in answered.lines().filter(|line| line.contains(&self.user)) {
+            messages.push('\n');
+            messages.push_str(line);
+        }
+        describe(&messages)
+    }
+}
+
 /// The missing permissions, with the declarations that grant them; `None` if no request was refused.
-pub(super) fn describe(log: &str) -> Option<String> {
+fn describe(log: &str) -> Option<String> {
     let log = log.replace('\\', "");
     let missing: BTreeSet<_> = missing(&log).collect();
     let sentences: Vec<_> = missing.iter().map(sentence).collect();
@@ -59,5 +93,21 @@ hint: add to the controller, and run `make manifests`:
             said.ends_with("\n  .grant(Rule::urls(&[\"/metrics\"], &[\"get\"]))"),
             "{said}"
         );
+    }
+    #[test]
+    fn refusals_of_other_users_are_not_the_operators() {
+        let file = std::env::temp_dir().join(format!("kubewright-refusals-{:016x}", crate::testing::random()));
+        let line = |user: &str, resource: &str| {
+            format!("x is forbidden: User {user} cannot list resource \"{resource}\" in API group \"\"\n")
+        };
+        fs::write(&file, line("\"somebody\"", "pods") + &line(USER, "secrets")).unwrap();
+        let refusals = Refusals {
+            log: PathBuf::from("/nowhere"),
+            server: Some(file.clone()),
+            user: format!("User {USER}"),
+        };
+        let said = refusals.describe().unwrap();
+        fs::remove_file(file).unwrap();
+        assert!(said.contains("secrets") && !said.contains("pods"), "{said}");
     }
 }

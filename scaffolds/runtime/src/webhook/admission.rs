@@ -18,7 +18,7 @@ use crate::{
     informer::Informer,
     key::ObjectKey,
     kind::{Kind, KindId},
-    object::Object,
+    object::{AnyObject, Object},
     scope::Operation,
     store::Store,
 };
@@ -50,7 +50,7 @@ struct Cache {
 }
 
 impl Caches {
-    pub(super) fn add<C: Object>(&mut self, informer: Informer<C>) {
+    pub(super) fn add<C: AnyObject>(&mut self, kind: &Kind<C>, informer: Informer<C>) {
         let cache = Cache {
             informer: Box::new(informer),
             synced: |informer| match informer.downcast_ref::<Informer<C>>() {
@@ -59,7 +59,7 @@ impl Caches {
                 None => ready(()).boxed(),
             },
         };
-        self.0.insert(Kind::<C>::of().id().clone(), cache);
+        self.0.insert(kind.id().clone(), cache);
     }
 
     /// Waits until all are filled.
@@ -69,14 +69,18 @@ impl Caches {
         }
     }
 
-    fn of<C: Object>(&self) -> Result<Store<C>> {
-        let kind = Kind::<C>::of();
+    fn of<C: AnyObject>(&self, kind: &Kind<C>) -> Result<Store<C>> {
         let cache = self.0.get(kind.id());
         let informer: Option<&Informer<C>> = cache.and_then(|cache| cache.informer.downcast_ref());
         informer.map(Informer::store).ok_or_else(|| {
-            let kind = kind.kind();
-            let hint = format!("hint: add `.reads::<{kind}>()` to its declaration");
-            Error::Setup(format!("the webhook does not read {kind}\n\n{hint}"))
+            let name = kind.kind();
+            let reads = match kind.has_type() {
+                true => format!("`.reads::<{name}>()`"),
+                false => "`.reads_of(…)` with this kind".to_owned(),
+            };
+            Error::Setup(format!(
+                "the webhook does not read {name}\n\nhint: add {reads} to its declaration"
+            ))
         })
     }
 }
@@ -157,8 +161,7 @@ impl Admission {
     ///
     /// [`Error::Setup`] if it does not.
     pub fn get<C: Object>(&self, name: &str) -> Result<Option<Arc<C>>> {
-        let namespace = self.namespace().filter(|_| Kind::<C>::of().is_namespaced());
-        self.find(&ObjectKey::new(namespace, name))
+        self.of(&Kind::of()).get(name)
     }
 
     /// As [`get`](Self::get), in any namespace that the cache covers.
@@ -167,7 +170,7 @@ impl Admission {
     ///
     /// As [`get`](Self::get).
     pub fn find<C: Object>(&self, key: &ObjectKey) -> Result<Option<Arc<C>>> {
-        Ok(self.shared.caches.of::<C>()?.get(key))
+        self.of(&Kind::of()).find(key)
     }
 
     /// All cached objects of a kind, in all namespaces that the cache covers, in no particular order.
@@ -176,7 +179,13 @@ impl Admission {
     ///
     /// As [`get`](Self::get).
     pub fn list<C: Object>(&self) -> Result<Vec<Arc<C>>> {
-        Ok(self.shared.caches.of::<C>()?.list())
+        self.of(&Kind::of()).list()
+    }
+
+    /// The cached objects of a kind that may have no Rust type. The webhook must declare that it
+    /// [reads](super::Webhook::reads_of) the kind.
+    pub fn of<'a, C: AnyObject>(&'a self, kind: &'a Kind<C>) -> ReadKind<'a, C> {
+        ReadKind { cx: self, kind }
     }
 
     /// Warns the client, whatever the verdict: kubectl prints it. Keep it below 120 characters: the API server cuts
@@ -189,5 +198,31 @@ impl Admission {
     /// a name as of a label, without a prefix.
     pub fn audit(&self, key: impl Into<String>, value: impl Into<String>) {
         self.said().annotations.insert(key.into(), value.into());
+    }
+}
+
+/// What [`Admission`] offers for the objects of one kind: see [`Admission::of`]. Each method does what the method of the
+/// same name does there, and returns the same errors.
+#[allow(clippy::missing_errors_doc, reason = "they are those of the methods of Admission")]
+pub struct ReadKind<'a, C> {
+    cx: &'a Admission,
+    kind: &'a Kind<C>,
+}
+
+impl<C: AnyObject> ReadKind<'_, C> {
+    /// See [`Admission::get`].
+    pub fn get(&self, name: &str) -> Result<Option<Arc<C>>> {
+        let namespace = self.cx.namespace().filter(|_| self.kind.is_namespaced());
+        self.find(&ObjectKey::new(namespace, name))
+    }
+
+    /// See [`Admission::find`].
+    pub fn find(&self, key: &ObjectKey) -> Result<Option<Arc<C>>> {
+        Ok(self.cx.shared.caches.of(self.kind)?.get(key))
+    }
+
+    /// See [`Admission::list`].
+    pub fn list(&self) -> Result<Vec<Arc<C>>> {
+        Ok(self.cx.shared.caches.of(self.kind)?.list())
     }
 }

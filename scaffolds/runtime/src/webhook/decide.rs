@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{Admission, Change, Defaulter, Validator, Verdict, merge::carry_over, patch::difference};
 use crate::{
     error::{Error, Result},
-    object::Object,
+    object::AnyObject,
     scope::Operation,
 };
 
@@ -35,7 +35,7 @@ pub struct Validating<V>(pub(super) V);
 /// A [`Defaulter`].
 pub struct Defaulting<D>(pub(super) D);
 
-impl<K: Object, V: Validator<K>> Decides<K> for Validating<V> {
+impl<K: AnyObject, V: Validator<K>> Decides<K> for Validating<V> {
     const MUTATING: bool = false;
 
     async fn decide(&self, cx: &Admission) -> Result<Decision> {
@@ -58,7 +58,7 @@ impl<K: Object, V: Validator<K>> Decides<K> for Validating<V> {
     }
 }
 
-impl<K: Object, D: Defaulter<K>> Decides<K> for Defaulting<D> {
+impl<K: AnyObject, D: Defaulter<K>> Decides<K> for Defaulting<D> {
     const MUTATING: bool = true;
 
     async fn decide(&self, cx: &Admission) -> Result<Decision> {
@@ -79,7 +79,7 @@ impl<K: Object, D: Defaulter<K>> Decides<K> for Defaulting<D> {
     }
 }
 
-fn decode<K: Object>(object: Option<&Value>) -> serde_json::Result<Option<K>> {
+fn decode<K: AnyObject>(object: Option<&Value>) -> serde_json::Result<Option<K>> {
     object.map(K::deserialize).transpose()
 }
 

@@ -16,7 +16,7 @@ use crate::{
     error::Result,
     kind::Kind,
     manager::{Hooked, Manager, Purpose},
-    object::Object,
+    object::{AnyObject, Object},
     rbac::Rule,
     scope::{self, FailurePolicy, Operation, Scope},
 };
@@ -62,10 +62,12 @@ pub struct Webhook<K, A> {
     kind: PhantomData<fn() -> K>,
 }
 
+/// Adds the cache of a kind.
+type AddCache = Box<dyn FnOnce(&Manager, &mut Caches) + Send + Sync>;
+
 /// A kind that a webhook reads.
 struct Read {
-    /// Adds its cache.
-    cache: fn(&Manager, &mut Caches),
+    cache: AddCache,
     rule: Rule,
 }
 
@@ -82,14 +84,28 @@ pub(super) struct Declared {
 impl<K: Object, V: Validator<K>> Webhook<K, Validating<V>> {
     /// A webhook that asks a [`Validator`].
     pub fn validating(validator: V) -> Self {
-        Self::of(Validating(validator), false)
+        Self::validating_of(&Kind::of(), validator)
+    }
+}
+
+impl<K: AnyObject, V: Validator<K>> Webhook<K, Validating<V>> {
+    /// As [`validating`](Self::validating), for a kind that may have no Rust type: of a `Validator<DynamicObject>`.
+    pub fn validating_of(kind: &Kind<K>, validator: V) -> Self {
+        Self::of(kind, Validating(validator), false)
     }
 }
 
 impl<K: Object, D: Defaulter<K>> Webhook<K, Defaulting<D>> {
     /// A webhook that asks a [`Defaulter`].
     pub fn defaulting(defaulter: D) -> Self {
-        Self::of(Defaulting(defaulter), true)
+        Self::defaulting_of(&Kind::of(), defaulter)
+    }
+}
+
+impl<K: AnyObject, D: Defaulter<K>> Webhook<K, Defaulting<D>> {
+    /// As [`defaulting`](Self::defaulting), for a kind that may have no Rust type: of a `Defaulter<DynamicObject>`.
+    pub fn defaulting_of(kind: &Kind<K>, defaulter: D) -> Self {
+        Self::of(kind, Defaulting(defaulter), true)
     }
 
     /// Asks again if another webhook has changed the object since: `reinvocationPolicy: IfNeeded`.
@@ -99,12 +115,11 @@ impl<K: Object, D: Defaulter<K>> Webhook<K, Defaulting<D>> {
     }
 }
 
-impl<K: Object, A> Webhook<K, A> {
-    fn of(code: A, mutating: bool) -> Self {
-        let kind = Kind::<K>::of();
+impl<K: AnyObject, A> Webhook<K, A> {
+    fn of(kind: &Kind<K>, code: A, mutating: bool) -> Self {
         let declared = Declared {
             mutating,
-            scope: Scope::of(&kind),
+            scope: Scope::of(kind),
             foreign: scope::lint::is_of_kubernetes(kind.group()),
             timeout: TIMEOUT,
             reinvoked: false,
@@ -180,10 +195,15 @@ impl<K: Object, A> Webhook<K, A> {
 
     /// Caches the objects of another kind, so that the author's code can [read](super::Admission::get) them, and lets
     /// `make manifests` grant that.
-    pub fn reads<C: Object>(mut self) -> Self {
-        let kind = Kind::<C>::of();
+    pub fn reads<C: Object>(self) -> Self {
+        self.reads_of::<C>(&Kind::of())
+    }
+
+    /// As [`reads`](Self::reads), for a kind that may have no Rust type: see [`Admission::of`](super::Admission::of).
+    pub fn reads_of<C: AnyObject>(mut self, kind: &Kind<C>) -> Self {
+        let read = kind.clone();
         self.reads.push(Read {
-            cache: |manager, caches| caches.add(manager.informer::<C>()),
+            cache: Box::new(move |manager, caches| caches.add(&read, manager.informer_of(&read))),
             rule: Rule::new(&[kind.group()], &[kind.plural()], &["get", "list", "watch"]),
         });
         self
@@ -191,7 +211,7 @@ impl<K: Object, A> Webhook<K, A> {
 }
 
 #[expect(private_bounds, reason = "the two forms of code are the two constructors")]
-impl<K: Object, A: Decides<K>> Webhook<K, A> {
+impl<K: AnyObject, A: Decides<K>> Webhook<K, A> {
     /// Registers the webhook with the manager. The operator serves it on every replica, at kubebuilder's path for its kind.
     /// Requests wait for the caches that it reads to be filled.
     ///

@@ -19,7 +19,7 @@ use super::{
 use crate::{
     isolate::isolated_future,
     metrics::{Counter, Metrics},
-    object::Object,
+    object::AnyObject,
     server::Endpoint,
 };
 
@@ -58,7 +58,7 @@ impl Counters {
     }
 }
 
-impl<K: Object, A: Decides<K>> Hook<K, A> {
+impl<K: AnyObject, A: Decides<K>> Hook<K, A> {
     pub(super) fn new([name, path]: [String; 2], code: A, shared: Shared, metrics: &Metrics) -> Self {
         Self {
             counters: Counters::new(metrics, &path),
@@ -142,7 +142,7 @@ impl<K: Object, A: Decides<K>> Hook<K, A> {
     }
 }
 
-impl<K: Object, A: Decides<K>> Endpoint for Hook<K, A> {
+impl<K: AnyObject, A: Decides<K>> Endpoint for Hook<K, A> {
     fn path(&self) -> &str {
         &self.path
     }

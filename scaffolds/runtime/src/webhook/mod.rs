@@ -19,7 +19,11 @@ use std::future::Future;
 
 use kube::Resource;
 
-pub use self::{admission::Admission, declare::Webhook, verdict::Verdict};
+pub use self::{
+    admission::{Admission, ReadKind},
+    declare::Webhook,
+    verdict::Verdict,
+};
 use crate::error::Result;
 
 /// What a request changes.

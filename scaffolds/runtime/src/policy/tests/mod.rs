@@ -1,5 +1,6 @@
 //! Policies as they are declared, refused, written and evaluated.
 
+mod dynamic;
 mod mutated;
 mod mutating;
 mod server;

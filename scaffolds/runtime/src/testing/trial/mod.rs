@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 pub use self::mutate::Mutated;
 use crate::{
     kind::Kind,
-    object::Object,
+    object::{AnyObject, Object},
     policy::{Form, Policy, Validating, check, documents},
     scope::{FailurePolicy, Operation, Scope},
 };
@@ -84,17 +84,32 @@ impl Trial {
     ///
     /// If the object cannot be serialized, as all of these.
     pub fn create<K: Object>(object: &K) -> Self {
-        Self::of::<K>(Operation::Create, json(object), Value::Null)
+        Self::create_of(&Kind::of(), object)
+    }
+
+    /// As [`create`](Self::create), of a kind that may have no Rust type.
+    pub fn create_of<K: AnyObject>(kind: &Kind<K>, object: &K) -> Self {
+        Self::of(kind, Operation::Create, [Some(object), None])
     }
 
     /// The change of an object.
     pub fn update<K: Object>(old: &K, new: &K) -> Self {
-        Self::of::<K>(Operation::Update, json(new), json(old))
+        Self::update_of(&Kind::of(), old, new)
+    }
+
+    /// As [`update`](Self::update), of a kind that may have no Rust type.
+    pub fn update_of<K: AnyObject>(kind: &Kind<K>, old: &K, new: &K) -> Self {
+        Self::of(kind, Operation::Update, [Some(new), Some(old)])
     }
 
     /// The deletion of an object.
     pub fn delete<K: Object>(object: &K) -> Self {
-        Self::of::<K>(Operation::Delete, Value::Null, json(object))
+        Self::delete_of(&Kind::of(), object)
+    }
+
+    /// As [`delete`](Self::delete), of a kind that may have no Rust type.
+    pub fn delete_of<K: AnyObject>(kind: &Kind<K>, object: &K) -> Self {
+        Self::of(kind, Operation::Delete, [None, Some(object)])
     }
 
     /// In a namespace with these labels, in addition to the one with its name that every namespace has.
@@ -219,8 +234,16 @@ impl Trial {
             && objects.any(|object| matches(&scope.objects, object))
     }
 
-    fn of<K: Object>(operation: Operation, object: Value, old: Value) -> Self {
-        let kind = Kind::<K>::of();
+    fn of<K: AnyObject>(kind: &Kind<K>, operation: Operation, objects: [Option<&K>; 2]) -> Self {
+        let [object, old] = objects.map(|object| {
+            let mut object = object.map_or(Value::Null, json);
+            if object.is_object() {
+                // An object without a Rust type need not have them.
+                object["apiVersion"] = json!(kind.api_version());
+                object["kind"] = json!(kind.kind());
+            }
+            object
+        });
         let (group, version, plural) = (kind.group(), kind.version(), kind.plural());
         let metadata = if object.is_null() {
             &old["metadata"]

@@ -67,7 +67,7 @@ impl Trial {
     /// # Panics
     ///
     /// If the type has no valid schema, or is another kind than the object.
-    pub fn schema_of<K: Object + CustomResourceExt>(mut self) -> Self {
+    pub fn schema_of<K: Object + CustomResourceExt>(self) -> Self {
         let described = [(type_name::<K>(), K::crd as fn() -> _)];
         let mut definitions = assemble(&described, &Options::default()).unwrap_or_else(|findings| {
             let lines: Vec<_> = findings.iter().map(ToString::to_string).collect();
@@ -80,7 +80,11 @@ impl Trial {
             kind == self.kind,
             "the object is of another kind than this type: {kind}"
         );
-        let schema = version["schema"]["openAPIV3Schema"].clone();
+        self.schema(version["schema"]["openAPIV3Schema"].clone())
+    }
+
+    /// As [`schema_of`](Self::schema_of), with the `openAPIV3Schema` of a CRD, for a kind without a Rust type.
+    pub fn schema(mut self, schema: Value) -> Self {
         for object in [&mut self.object, &mut self.old] {
             if !object.is_null() {
                 complete(&schema, object);

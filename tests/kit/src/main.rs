@@ -1,0 +1,83 @@
+//! An operator that sends requests beyond what its controller declares, as ConfigMaps and the environment ask for. Its
+//! tests show how the testing kit of operators reports requests that are refused.
+
+use std::{process::ExitCode, sync::Arc};
+
+use clap::Parser;
+use k8s_openapi::api::core::v1::{ConfigMap, Secret};
+use kube::{
+    Api, ResourceExt,
+    api::{ListParams, Patch, PatchParams},
+};
+use kubewright_runtime::{Action, Context, Controller, Manager, Operator, Options, Reconciler, Result, Rule};
+use serde_json::json;
+
+/// What a ConfigMap asks for: `secrets` lists Secrets, which no role grants.
+const LIST: &str = "list";
+/// Whether the operator ignores that it may not: `yes`.
+const SWALLOW: &str = "swallow";
+/// How often the operator has looked at the ConfigMap, written by it.
+const LOOKED: &str = "looked";
+/// Further reconciles are not counted, because each count causes one.
+const ENOUGH: usize = 3;
+
+#[derive(Parser)]
+struct Cli {
+    #[command(flatten)]
+    operator: Options,
+    /// Declares a permission in this namespace.
+    #[arg(long, env = "KIT_GRANT_IN")]
+    grant_in: Option<String>,
+    /// Watches Secrets, without the permission.
+    #[arg(long, env = "KIT_WATCH_SECRETS")]
+    watch_secrets: bool,
+}
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    Operator::new(env!("CARGO_PKG_NAME"), cli.operator).run(async |manager| {
+        if let Some(namespace) = &cli.grant_in {
+            manager.grant(Rule::new(&[""], &["services"], &["get"]).in_namespace(namespace));
+        }
+        if cli.watch_secrets {
+            // The cache stays in the manager.
+            let _ = manager.informer::<Secret>();
+        }
+        register(manager)
+    })
+}
+
+fn register(manager: &Manager) -> Result<()> {
+    Controller::<ConfigMap>::new("maps")
+        .foreign()
+        .rule(&[""], &["configmaps"], &["patch"])
+        .register(manager, Maps)
+}
+
+struct Maps;
+
+impl Reconciler<ConfigMap> for Maps {
+    async fn reconcile(&self, cx: &Context<ConfigMap>, map: Arc<ConfigMap>) -> Result<Action> {
+        let value = |key: &str| map.data.as_ref().and_then(|data| data.get(key)).map(String::as_str);
+        let Some(wanted) = value(LIST) else {
+            return Ok(Action::Done);
+        };
+        let namespace = map.namespace().unwrap_or_default();
+        let mut listed = Ok(());
+        if wanted == "secrets" {
+            let secrets: Api<Secret> = Api::namespaced(cx.client().clone(), &namespace);
+            listed = secrets.list(&ListParams::default()).await.map(|_| ());
+        }
+        let looked = value(LOOKED).and_then(|looked| looked.parse().ok()).unwrap_or(0);
+        if looked < ENOUGH {
+            let patch = json!({"data": {LOOKED: (looked + 1).to_string()}});
+            let maps: Api<ConfigMap> = Api::namespaced(cx.client().clone(), &namespace);
+            maps.patch(&map.name_any(), &PatchParams::default(), &Patch::Merge(patch))
+                .await?;
+        }
+        if value(SWALLOW) != Some("yes") {
+            listed?;
+        }
+        Ok(Action::Done)
+    }
+}
