@@ -1,6 +1,7 @@
 //! What earlier applies did: the child's `managedFields`, and what this process has sent.
 
 use std::{
+    borrow::Cow,
     collections::HashMap,
     sync::{Mutex, MutexGuard, PoisonError},
 };
@@ -137,8 +138,8 @@ impl Children {
 pub(super) struct View {
     object: Value,
     entries: Vec<Entry>,
-    /// The fields of all these entries.
-    owned: Value,
+    /// The fields of all these entries, if there are several.
+    owned: Option<Value>,
 }
 
 struct Entry {
@@ -149,6 +150,12 @@ struct Entry {
 }
 
 impl View {
+    /// The fields of all entries.
+    fn owned(&self) -> &Value {
+        let one = self.entries.first().map(|entry| &entry.fields);
+        self.owned.as_ref().or(one).unwrap_or(&Value::Null)
+    }
+
     /// Whether any field is recorded as ours.
     pub(super) fn is_recorded(&self) -> bool {
         !self.entries.is_empty()
@@ -161,7 +168,7 @@ impl View {
 
     /// Whether the child has every value of the intent.
     pub(super) fn stands(&self, intent: &Value) -> bool {
-        intent::stands(intent, &self.object, &self.owned)
+        intent::stands(intent, &self.object, self.owned())
     }
 
     /// The fields that we own and the intent does not name.
@@ -174,7 +181,7 @@ impl View {
             let created = entry.manager.contains(CREATED);
             entry.applied || !(applied && created || made == Some(&entry.manager))
         };
-        fields::surplus(intent, &joined(self.entries.iter().filter(counts)))
+        fields::surplus(intent, joined(self.entries.iter().filter(counts)).as_ref())
     }
 
     /// Whether we own fields that the intent does not name.
@@ -183,32 +190,32 @@ impl View {
     }
 
     /// The fields that an apply does not remove.
-    fn lasting(&self) -> Value {
+    fn lasting(&self) -> Cow<'_, Value> {
         joined(self.entries.iter().filter(|entry| !entry.applied))
     }
 
     /// The operations that bring the child to the intent and remove `gone`; `None` if only an apply can.
     pub(super) fn steps(&self, intent: &Value, gone: &Value) -> Option<Vec<Value>> {
-        intent::steps(intent, &self.object, &self.owned, gone)
+        intent::steps(intent, &self.object, self.owned(), gone)
     }
 
     /// Whether `self`, the response to a write, contains changes that others made after `known`.
     pub(super) fn shows_others(mut self, mut known: Self) -> bool {
-        let owned = [known.owned, self.owned];
-        for object in [&mut known.object, &mut self.object] {
-            beyond(object, &owned);
+        let [mut before, mut after] = [&mut known, &mut self].map(|view| std::mem::take(&mut view.object));
+        for object in [&mut before, &mut after] {
+            beyond(object, [known.owned(), self.owned()]);
         }
-        known.object != self.object
+        before != after
     }
 
     /// The hash of the child's values in the fields that the intent names.
     fn values(&self, intent: &Value) -> u64 {
-        hash_of(&intent::selected(intent, &self.object, &self.owned))
+        hash_of(&intent::selected(intent, &self.object, self.owned()))
     }
 }
 
 /// Removes these fields, and those that every write changes.
-fn beyond(object: &mut Value, owned: &[Value]) {
+fn beyond(object: &mut Value, owned: [&Value; 2]) {
     for fields in owned {
         intent::beyond(object, fields);
     }
@@ -219,12 +226,15 @@ fn beyond(object: &mut Value, owned: &[Value]) {
     }
 }
 
-fn joined<'e>(entries: impl Iterator<Item = &'e Entry>) -> Value {
-    let mut all = Value::Null;
-    for entry in entries {
-        fields::add(&mut all, entry.fields.clone());
-    }
-    all
+/// The fields of several entries; those of a single one, as most children have, are not copied.
+fn joined<'e>(mut entries: impl Iterator<Item = &'e Entry>) -> Cow<'e, Value> {
+    let Some(first) = entries.next() else {
+        return Cow::Owned(Value::Null);
+    };
+    entries.fold(Cow::Borrowed(&first.fields), |mut all, entry| {
+        fields::add(all.to_mut(), entry.fields.clone());
+        all
+    })
 }
 
 /// Other processes compare this hash too, also of other versions: see [`creator`].
@@ -249,7 +259,7 @@ impl<C: AnyObject> Child<'_, C> {
             .collect();
         Ok(View {
             object: serde_json::to_value(object).map_err(Error::retry)?,
-            owned: joined(entries.iter()),
+            owned: (entries.len() > 1).then(|| joined(entries.iter()).into_owned()),
             entries,
         })
     }
@@ -267,7 +277,7 @@ impl<C: AnyObject> Child<'_, C> {
 
     /// Those of `left` that an apply would not remove.
     pub(super) fn lasting(view: &View, left: &Value) -> Value {
-        fields::common(left, &view.lasting())
+        fields::common(left, view.lasting().as_ref())
     }
 
     /// The fields of all other field managers, if `object` has all of its `managedFields`.

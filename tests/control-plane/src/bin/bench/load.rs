@@ -31,7 +31,10 @@ use crate::{
 pub const PATIENCE: Duration = Duration::from_secs(300);
 
 /// Concurrent requests: more than any operator can process.
-const CLIENTS: usize = 32;
+pub const CLIENTS: usize = 32;
+
+/// What happens to FooBars one after the other, with the generation that they reach.
+pub const STEPS: [(i64, &str); 3] = [(1, "created"), (2, "updated for the first time"), (3, "updated again")];
 
 /// The generation that a deleted object has reached.
 pub const GONE: i64 = i64::MAX;
@@ -65,6 +68,27 @@ impl Place {
 
 /// What was measured, with its name and unit; the same for each operator.
 pub type Figures = Vec<(String, f64)>;
+
+/// The names of figures that do not depend on the operator alone.
+pub fn alone(what: &str) -> String {
+    format!("one {what} alone, ms")
+}
+
+/// See [`alone`].
+pub fn ready(count: usize, what: &str) -> String {
+    let what = what.split(' ').next().unwrap_or(what);
+    format!("{count} {what}, all Ready, s")
+}
+
+/// See [`alone`].
+pub fn repaired(count: usize) -> String {
+    format!("{count} children deleted and repaired, s")
+}
+
+/// See [`alone`].
+pub fn removed(count: usize) -> String {
+    format!("{count} deleted, s")
+}
 
 /// A round under way.
 struct Round {
@@ -132,8 +156,7 @@ impl Round {
     /// Each FooBar is created, or updated, when the one before is Ready; the medians of the times in milliseconds.
     async fn one_at_a_time(&mut self, count: usize) -> Result<()> {
         let names = names("single", count);
-        let steps = [(1, "created"), (2, "updated for the first time"), (3, "updated again")];
-        for (generation, what) in steps {
+        for (generation, what) in STEPS {
             let mut times = Vec::new();
             for name in &names {
                 let began = Instant::now();
@@ -142,7 +165,7 @@ impl Round {
                 times.push((ended - began).as_secs_f64() * 1e3);
             }
             let [_, median, _] = summary(&times);
-            self.figure(format!("one {what} alone, ms"), median);
+            self.figure(alone(what), median);
         }
         Ok(())
     }
@@ -156,7 +179,7 @@ impl Round {
             let write = async |name: &str| write(&foobars, name, generation).await;
             let (wall, times) = at_once(&mut self.watched, &names, generation, write).await?;
             let used = self.usage()?.cpu - cpu;
-            self.figure(format!("{count} {what}, all Ready, s"), wall);
+            self.figure(ready(count, what), wall);
             self.figure(
                 format!("{count} {what}, p99 of request → Ready, s"),
                 quantile(&times, 0.99),
@@ -176,7 +199,7 @@ impl Round {
         let api = self.children.clone();
         let delete = async |name: &str| Ok(api.delete(name, &DeleteParams::default()).await.map(drop)?);
         let (wall, _) = at_once(&mut watched, &children, 1, delete).await?;
-        self.figure(format!("{count} children deleted and repaired, s"), wall);
+        self.figure(repaired(count), wall);
         self.usage().map(drop)
     }
 
@@ -187,7 +210,7 @@ impl Round {
         let delete = async |name: &str| Ok(api.delete(name, &DeleteParams::background()).await.map(drop)?);
         let (wall, _) = at_once(&mut self.watched, &names("load", count), GONE, delete).await?;
         let used = self.usage()?.cpu - cpu;
-        self.figure(format!("{count} deleted, s"), wall);
+        self.figure(removed(count), wall);
         self.figure(
             format!("{count} deleted, objects for each second and core"),
             count as f64 / used.max(0.01),
@@ -219,7 +242,7 @@ impl Round {
 }
 
 /// Creates a FooBar, or gives it another spec.
-async fn write(foobars: &Api<FooBar>, name: &str, generation: i64) -> Result<()> {
+pub async fn write(foobars: &Api<FooBar>, name: &str, generation: i64) -> Result<()> {
     if generation == 1 {
         foobars.create(&PostParams::default(), &FooBar::named(name)).await?;
     } else {
@@ -266,7 +289,7 @@ async fn at_once(
 }
 
 /// Deletes everything, so that the next operator starts with an empty cluster.
-async fn clear(client: &Client, namespace: &str) -> Result<()> {
+pub async fn clear(client: &Client, namespace: &str) -> Result<()> {
     foobar::remove_by_force(client, Some(namespace)).await?;
     let (all, now) = (ListParams::default(), DeleteParams::default());
     Api::<ConfigMap>::namespaced(client.clone(), namespace)

@@ -2,6 +2,7 @@
 //! the other in one run, and measures the command line. `make bench` builds everything and runs it; the output is
 //! Markdown.
 
+mod bare;
 mod caches;
 mod commands;
 mod flags;
@@ -30,6 +31,9 @@ use crate::{
 
 /// The contender that the others are compared with.
 const REFERENCE: &str = "controller-runtime";
+
+/// The column of the requests without an operator: see `bare`.
+const BARE: &str = "the requests alone";
 
 /// An operator to measure.
 struct Contender {
@@ -185,6 +189,7 @@ async fn rounds(
     calm: impl AsyncFn() -> Result<()>,
 ) -> Result<Vec<Vec<Figures>>> {
     let mut all: Vec<Vec<Figures>> = contenders.iter().map(|_| Vec::new()).collect();
+    let mut bare = Vec::new();
     for round in 0..flags.rounds {
         for turn in 0..contenders.len() {
             // No contender always runs after the same other one.
@@ -196,22 +201,27 @@ async fn rounds(
             let figures = load::measure(place, &contenders[at].binary, &namespace, flags.amount).await;
             all[at].push(figures.with_context(|| contenders[at].name)?);
         }
+        eprintln!("round {} of {}: {BARE}", round + 1, flags.rounds);
+        calm().await?;
+        let figures = bare::measure(place, &format!("bench-{round}-bare"), flags.amount).await;
+        bare.push(figures.context(BARE)?);
     }
+    all.push(bare);
     Ok(all)
 }
 
-/// A row for each figure, which all samples have in the same order.
+/// A row for each figure of the first contender. Samples beyond the contenders' are those of the requests alone.
 fn table(title: String, contenders: &[Contender], samples: Vec<Vec<Figures>>) -> Table {
     let figures = samples.first().and_then(|rounds| rounds.first()).into_iter().flatten();
-    let rows = figures.enumerate().map(|(nth, (what, _))| {
-        let columns = samples
-            .iter()
-            .map(|rounds| rounds.iter().map(|figures| figures[nth].1).collect());
+    let rows = figures.map(|(what, _)| {
+        let named = |figures: &Figures| figures.iter().find(|(name, _)| name == what).map(|(_, value)| *value);
+        let columns = samples.iter().map(|rounds| rounds.iter().filter_map(named).collect());
         Row::new(what, columns)
     });
+    let names = contenders.iter().map(|contender| contender.name).chain([BARE]);
     Table {
         title,
-        columns: contenders.iter().map(|contender| contender.name.to_owned()).collect(),
+        columns: names.take(samples.len()).map(str::to_owned).collect(),
         reference: contenders.iter().position(|contender| contender.name == REFERENCE),
         rows: rows.collect(),
     }

@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+/// What a contender without a figure has in its place.
+const NOTHING: &str = "–";
+
 /// One measured quantity, for each contender.
 pub struct Row {
     what: String,
@@ -50,6 +53,9 @@ fn number(value: f64) -> String {
 }
 
 fn cell(values: &[f64]) -> String {
+    if values.is_empty() {
+        return NOTHING.to_owned();
+    }
     let [min, median, max] = summary(values).map(number);
     if min == max {
         median
@@ -79,7 +85,10 @@ impl fmt::Display for Table {
             write!(f, "| {} | {} |", row.what, cells.join(" | "))?;
             for at in &ratios {
                 let median = |column: usize| quantile(&row.columns[column], 0.5);
-                write!(f, " {:.2} |", median(*at) / median(self.reference.unwrap_or(0)))?;
+                match row.columns[*at].is_empty() {
+                    true => write!(f, " {NOTHING} |")?,
+                    false => write!(f, " {:.2} |", median(*at) / median(self.reference.unwrap_or(0)))?,
+                }
             }
             writeln!(f)?;
         }
@@ -95,15 +104,16 @@ mod tests {
     fn a_table_shows_the_spread_and_the_ratio_of_the_medians() {
         let table = Table {
             title: "T".to_owned(),
-            columns: vec!["a".to_owned(), "b".to_owned()],
+            columns: ["a", "b", "c"].map(str::to_owned).into(),
             reference: Some(1),
-            rows: vec![Row::new("time, s", [vec![1.0, 3.0, 2.0], vec![4.0]].into_iter())],
+            rows: vec![Row::new(
+                "time, s",
+                [vec![1.0, 3.0, 2.0], vec![4.0], vec![]].into_iter(),
+            )],
         };
-        assert!(
-            table
-                .to_string()
-                .ends_with("| | a | b | a ÷ b |\n|---|---|---|---|\n| time, s | 2.00 (1.00–3.00) | 4.00 | 0.50 |\n")
-        );
+        assert!(table.to_string().ends_with(
+            "| | a | b | c | a ÷ b | c ÷ b |\n|---|---|---|---|---|---|\n| time, s | 2.00 (1.00–3.00) | 4.00 | – | 0.50 | – |\n"
+        ));
     }
 
     #[test]
