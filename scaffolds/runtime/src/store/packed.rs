@@ -159,6 +159,61 @@ mod tests {
         assert_eq!(second.decode::<ConfigMap>().metadata.name.as_deref(), Some("second"));
     }
 
+    /// A Pod of a Deployment, with what the API server and the kubelet add.
+    fn pod(number: u64) -> Text {
+        let random = |salt: u64| format!("{:016x}", (number + salt).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let app = ["web", "api", "worker"][number as usize % 3];
+        let time = format!(
+            "2026-11-{:02}T{:02}:{:02}:11Z",
+            1 + number % 28,
+            number % 24,
+            number % 60
+        );
+        let condition =
+            |kind: &str| json!({"type": kind, "status": "True", "lastProbeTime": null, "lastTransitionTime": time});
+        let conditions = [
+            "PodReadyToStartContainers",
+            "Initialized",
+            "Ready",
+            "ContainersReady",
+            "PodScheduled",
+        ]
+        .map(condition);
+        let pod = json!({
+            "apiVersion": "v1", "kind": "Pod",
+            "metadata": {
+                "name": format!("{app}-{}", &random(1)[..10]), "namespace": format!("team-{}", number % 20), "uid": random(2) + &random(3),
+                "resourceVersion": (1_000_000 + number * 17).to_string(), "creationTimestamp": time, "labels": {"app": app},
+                "ownerReferences": [{"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": app, "uid": random(number % 3), "controller": true}],
+            },
+            "spec": {
+                "nodeName": format!("node-{}", number % 50), "serviceAccountName": app, "restartPolicy": "Always",
+                "containers": [{
+                    "name": app, "image": format!("registry.example.com/{app}:v1.{}", number % 9), "imagePullPolicy": "IfNotPresent",
+                    "resources": {"requests": {"cpu": "100m", "memory": "128Mi"}, "limits": {"memory": "256Mi"}},
+                    "volumeMounts": [{"name": "token", "readOnly": true, "mountPath": "/var/run/secrets/kubernetes.io/serviceaccount"}],
+                    "terminationMessagePath": "/dev/termination-log", "terminationMessagePolicy": "File",
+                }],
+                "tolerations": [{"key": "node.kubernetes.io/not-ready", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300}],
+            },
+            "status": {
+                "phase": "Running", "conditions": conditions, "podIP": format!("10.244.{}.{}", number % 255, number / 255), "startTime": time,
+                "containerStatuses": [{"name": app, "ready": true, "containerID": random(4) + &random(5) + &random(6) + &random(7)}],
+            },
+        });
+        Text::new(pod.to_string().into(), None).unwrap()
+    }
+
+    #[test]
+    fn pods_of_several_deployments_take_a_fifth_of_their_texts() {
+        let mut packing = Packing::default();
+        let texts: Vec<_> = (0..500).map(pod).collect();
+        let packed: Vec<_> = texts.iter().map(|text| packing.pack(text)).collect();
+        let plain: usize = texts.iter().map(|text| text.object.len()).sum();
+        let took: usize = packed.iter().map(|packed| packed.bytes.len()).sum();
+        assert!(took * 5 < plain, "{took} bytes of {plain}");
+    }
+
     /// Letters of which no four are the same again.
     fn unlike(seed: u32, len: u32) -> String {
         let letter = |at: u32| char::from(b'a' + ((at.wrapping_mul(seed | 1) ^ (at * at / 7)) % 26) as u8);
