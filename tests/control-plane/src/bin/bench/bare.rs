@@ -1,5 +1,5 @@
-//! The requests that an operator has to send, sent by a client that does nothing else: no watch, no cache, no comparison. What the API
-//! server takes for them, no operator can be faster than.
+//! The requests that the generated operator sends, from a client that does nothing else: no watch, no cache, no comparison. What the API
+//! server takes for them is the least that an operator with these requests can take.
 
 use std::{collections::HashMap, time::Instant};
 
