@@ -5,6 +5,7 @@ mod label;
 mod name;
 mod ownership;
 mod record;
+mod view;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use kube::api::Patch;
@@ -12,7 +13,10 @@ use serde_json::{Value, json};
 
 pub(crate) use self::label::ChildLabel;
 pub use self::name::{child_name, label_value};
-use self::record::{View, creator, hash_of};
+use self::{
+    name::{creator, hash_of},
+    view::View,
+};
 pub(crate) use self::{
     ownership::{Ownership, applied_for, group_of, mark, mark_of, owners_of},
     record::Applies,

@@ -1,6 +1,8 @@
-//! Names that are derived from an owner's: the same on every machine and in every version, and never too long.
+//! Names that are derived from an owner's, or from an intent: the same on every machine and in every version, and never too long.
 
 use std::io;
+
+use serde_json::Value;
 
 /// The longest name that Kubernetes accepts for most kinds (a DNS-1123 subdomain).
 const MAX_NAME: usize = 253;
@@ -37,7 +39,7 @@ pub(super) fn fnv1a(bytes: &[u8]) -> u64 {
 }
 
 /// [`fnv1a`] of everything that is written.
-pub(super) struct Fnv1a(pub(super) u64);
+struct Fnv1a(u64);
 
 impl Default for Fnv1a {
     fn default() -> Self {
@@ -62,6 +64,32 @@ impl io::Write for Fnv1a {
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
+}
+
+/// Separates the field manager from the hash of the intent.
+pub(super) const CREATED: char = '@';
+
+/// The longest name of a field manager that Kubernetes accepts.
+const MAX_MANAGER: usize = 128;
+
+/// The field manager under which a child is created: the controller's field manager and the hash of the intent. A later
+/// process reads both from `managedFields`: if the hash is that of its own intent, no field has been dropped since,
+/// although the record contains fields that the server added. It compares the values itself.
+pub(super) fn creator(manager: &str, hash: u64) -> String {
+    let name = format!("{manager}{CREATED}{hash:016x}");
+    if name.len() > MAX_MANAGER {
+        manager.to_owned()
+    } else {
+        name
+    }
+}
+
+/// Other processes compare this hash too, also of other versions: see [`creator`].
+pub(super) fn hash_of(intent: &Value) -> u64 {
+    let mut hash = Fnv1a::default();
+    // Neither a `Value` nor the hash can fail.
+    let _ = serde_json::to_writer(&mut hash, intent);
+    hash.0
 }
 
 #[cfg(test)]

@@ -1,7 +1,6 @@
 //! What earlier applies did: the child's `managedFields`, and what this process has sent.
 
 use std::{
-    borrow::Cow,
     collections::HashMap,
     sync::{Mutex, MutexGuard, PoisonError},
 };
@@ -9,33 +8,19 @@ use std::{
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ManagedFieldsEntry;
 use serde_json::Value;
 
-use super::{Child, name::Fnv1a};
+use super::{
+    Child,
+    name::{CREATED, creator, hash_of},
+    view::{Entry, View},
+};
 use crate::{
     error::{Error, Result},
     informer::managed,
-    intent::{self, fields},
+    intent::fields,
     key::ObjectKey,
     kind::KindId,
     object::AnyObject,
 };
-
-/// Separates the field manager from the hash of the intent.
-const CREATED: char = '@';
-
-/// The longest name of a field manager that Kubernetes accepts.
-const MAX_MANAGER: usize = 128;
-
-/// The field manager under which a child is created: the controller's field manager and the hash of the intent. A later
-/// process reads both from `managedFields`: if the hash is that of its own intent, no field has been dropped since,
-/// although the record contains fields that the server added. It compares the values itself.
-pub(super) fn creator(manager: &str, hash: u64) -> String {
-    let name = format!("{manager}{CREATED}{hash:016x}");
-    if name.len() > MAX_MANAGER {
-        manager.to_owned()
-    } else {
-        name
-    }
-}
 
 /// What this process last applied to each child, by owner. The result need not be applied again, although the server
 /// may store a value in another form than the intent has.
@@ -134,117 +119,6 @@ impl Children {
     }
 }
 
-/// A child as JSON, with this controller's `managedFields` entries.
-pub(super) struct View {
-    object: Value,
-    entries: Vec<Entry>,
-    /// The fields of all these entries, if there are several.
-    owned: Option<Value>,
-}
-
-struct Entry {
-    manager: String,
-    /// Whether the fields were applied, so that the next apply removes those that it does not name.
-    applied: bool,
-    fields: Value,
-}
-
-impl View {
-    /// The fields of all entries.
-    fn owned(&self) -> &Value {
-        let one = self.entries.first().map(|entry| &entry.fields);
-        self.owned.as_ref().or(one).unwrap_or(&Value::Null)
-    }
-
-    /// Whether any field is recorded as ours.
-    pub(super) fn is_recorded(&self) -> bool {
-        !self.entries.is_empty()
-    }
-
-    /// Whether any field is recorded as applied.
-    pub(super) fn is_applied(&self) -> bool {
-        self.entries.iter().any(|entry| entry.applied)
-    }
-
-    /// Whether the child has every value of the intent.
-    pub(super) fn stands(&self, intent: &Value) -> bool {
-        intent::stands(intent, &self.object, self.owned())
-    }
-
-    /// The fields that we own and the intent does not name.
-    ///
-    /// Once anything is applied, the entry of the create does not count: its fields are applied too, but for those that
-    /// the server added. Nor does an entry that was made from this same intent, by the field manager `made`.
-    fn surplus(&self, intent: &Value, made: Option<&str>) -> Value {
-        let applied = self.is_applied();
-        let counts = |entry: &&Entry| {
-            let created = entry.manager.contains(CREATED);
-            entry.applied || !(applied && created || made == Some(&entry.manager))
-        };
-        fields::surplus(intent, joined(self.entries.iter().filter(counts)).as_ref())
-    }
-
-    /// Whether we own fields that the intent does not name.
-    pub(super) fn has_surplus(&self, intent: &Value) -> bool {
-        !self.surplus(intent, None).is_null()
-    }
-
-    /// The fields that an apply does not remove.
-    fn lasting(&self) -> Cow<'_, Value> {
-        joined(self.entries.iter().filter(|entry| !entry.applied))
-    }
-
-    /// The operations that bring the child to the intent and remove `gone`; `None` if only an apply can.
-    pub(super) fn steps(&self, intent: &Value, gone: &Value) -> Option<Vec<Value>> {
-        intent::steps(intent, &self.object, self.owned(), gone)
-    }
-
-    /// Whether `self`, the response to a write, contains changes that others made after `known`.
-    pub(super) fn shows_others(mut self, mut known: Self) -> bool {
-        let [mut before, mut after] = [&mut known, &mut self].map(|view| std::mem::take(&mut view.object));
-        for object in [&mut before, &mut after] {
-            beyond(object, [known.owned(), self.owned()]);
-        }
-        before != after
-    }
-
-    /// The hash of the child's values in the fields that the intent names.
-    fn values(&self, intent: &Value) -> u64 {
-        hash_of(&intent::selected(intent, &self.object, self.owned()))
-    }
-}
-
-/// Removes these fields, and those that every write changes.
-fn beyond(object: &mut Value, owned: [&Value; 2]) {
-    for fields in owned {
-        intent::beyond(object, fields);
-    }
-    if let Some(metadata) = object["metadata"].as_object_mut() {
-        for field in ["generation", "managedFields", "resourceVersion"] {
-            metadata.remove(field);
-        }
-    }
-}
-
-/// The fields of several entries; those of a single one, as most children have, are not copied.
-fn joined<'e>(mut entries: impl Iterator<Item = &'e Entry>) -> Cow<'e, Value> {
-    let Some(first) = entries.next() else {
-        return Cow::Owned(Value::Null);
-    };
-    entries.fold(Cow::Borrowed(&first.fields), |mut all, entry| {
-        fields::add(all.to_mut(), entry.fields.clone());
-        all
-    })
-}
-
-/// Other processes compare this hash too, also of other versions: see [`creator`].
-pub(super) fn hash_of(intent: &Value) -> u64 {
-    let mut hash = Fnv1a::default();
-    // Neither a `Value` nor the hash can fail.
-    let _ = serde_json::to_writer(&mut hash, intent);
-    hash.0
-}
-
 impl<C: AnyObject> Child<'_, C> {
     pub(super) fn view(&self, object: &C) -> Result<View> {
         let entries: Vec<_> = self
@@ -257,11 +131,7 @@ impl<C: AnyObject> Child<'_, C> {
                 })
             })
             .collect();
-        Ok(View {
-            object: serde_json::to_value(object).map_err(Error::retry)?,
-            owned: (entries.len() > 1).then(|| joined(entries.iter()).into_owned()),
-            entries,
-        })
+        Ok(View::new(serde_json::to_value(object).map_err(Error::retry)?, entries))
     }
 
     /// The fields that have left the intent, among those that we own. A create records fields that the server adds too;
