@@ -150,8 +150,8 @@ impl Manager {
         &self.core.settings.metrics
     }
 
-    /// Whether the main runtime and this manager make progress, once it is started. [`Operator`](crate::Operator) starts it, and lets the
-    /// leader election depend on it.
+    /// Whether the main runtime and this manager make progress, once it is started. [`Operator`](crate::Operator) starts it,
+    /// and lets the leader election depend on it.
     pub fn heartbeat(&self) -> &Heartbeat {
         &self.core.heartbeat
     }
@@ -265,6 +265,7 @@ impl Manager {
     pub fn background(&self, task: impl Future<Output = ()> + Send + 'static) {
         if self.is_stopping() {
             warn!("a background task is not run: {}", stopping());
+            return;
         }
         self.core.added.background(task);
     }

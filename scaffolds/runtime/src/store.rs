@@ -31,9 +31,10 @@ const DECODED_AT_ONCE: usize = 1_000;
 ///
 /// # Costs
 /// An object of up to 16 KiB is stored as the JSON that the API server has sent, compressed by what the objects of its kind have in
-/// common: a tenth to a quarter of its memory. It is decoded when it is read; to unpack it adds a tenth to that. The 256 objects that were read or changed last are shared, not decoded again. [`list`](Self::list) keeps
-/// what it decodes, so a store that is listed again and again decodes each version once, and once more after each new list of the
-/// API server. Objects with a [transform](crate::InformerConfig::transform) are stored as it leaves them.
+/// common: a tenth to a quarter of its memory. It is decoded when it is read; to unpack it adds less than a tenth to that. The 256
+/// objects that were read or changed last are shared, not decoded again. [`list`](Self::list) keeps what it decodes, so a store that
+/// is listed again and again decodes each version once, and once more after each new list of the API server. Objects with a
+/// [transform](crate::InformerConfig::transform) are stored as it leaves them.
 #[derive(Debug)]
 pub struct Store<K> {
     contents: Arc<RwLock<Contents<K>>>,

@@ -191,6 +191,13 @@ async fn looked_at(cluster: &TestCluster, data: &str) -> Result<()> {
     .await
 }
 
+/// Why the operator does not start on a new cluster.
+async fn refused_start() -> Result<String> {
+    let cluster = TestCluster::start().await?;
+    let started = cluster.run_operator(OPERATOR).await;
+    Ok(started.err().expect("an error").to_string())
+}
+
 #[tokio::test]
 #[ignore = "cases run it"]
 async fn what_roles_grant_is_not_refused() -> Result<()> {
@@ -223,13 +230,7 @@ async fn an_operator_that_may_not_watch_is_not_ready() -> Result<()> {
     if !is_case() {
         return Ok(());
     }
-    let cluster = TestCluster::start().await?;
-    let refused = cluster
-        .run_operator(OPERATOR)
-        .await
-        .err()
-        .expect("an error")
-        .to_string();
+    let refused = refused_start().await?;
     assert!(
         refused.starts_with("the operator is not ready: no role grants"),
         "{refused}"
@@ -244,13 +245,7 @@ async fn a_missing_namespace_is_named() -> Result<()> {
     if !is_case() {
         return Ok(());
     }
-    let cluster = TestCluster::start().await?;
-    let refused = cluster
-        .run_operator(OPERATOR)
-        .await
-        .err()
-        .expect("an error")
-        .to_string();
+    let refused = refused_start().await?;
     assert!(refused.contains("`monitoring`"), "{refused}");
     let hint = "hint: run `kubectl create namespace monitoring`";
     assert!(refused.contains(hint), "{refused}");

@@ -187,6 +187,7 @@ mod tests {
             ]
         );
     }
+
     #[tokio::test]
     async fn refused_requests_of_all_users_are_written_once_each() {
         let server = ApiServer::new(Options::default());

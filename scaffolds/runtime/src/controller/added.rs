@@ -106,8 +106,8 @@ impl AddedWatches {
     /// # Errors
     ///
     /// [`Error::Retry`] if the first list makes no progress for 30 s, with the last error of the watch, which goes on:
-    /// the next call waits for it again; or, at once, if the manager or the controller has stopped. [`Error::Setup`] if no controller is registered
-    /// with [`Controller::adds_watches`].
+    /// the next call waits for it again; or, at once, if the manager or the controller has stopped. [`Error::Setup`] if no
+    /// controller is registered with [`Controller::adds_watches`].
     pub async fn watch<C: AnyObject>(
         &self,
         kind: &Kind<C>,

@@ -108,7 +108,10 @@ pub(super) fn has_number(metadata: &ObjectMeta) -> bool {
 }
 
 pub(super) fn number(version: &str) -> Option<u64> {
-    version.parse().ok()
+    match Version::from(Some(version)) {
+        Version::Number(number) => Some(number),
+        Version::Other(_) => None,
+    }
 }
 
 impl<K> Invalid<K> {
