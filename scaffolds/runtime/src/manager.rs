@@ -15,7 +15,7 @@ mod tasks;
 use std::{
     collections::{BTreeSet, HashMap},
     future::Future,
-    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak, atomic::AtomicBool},
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, Weak, atomic::AtomicBool},
 };
 
 use kube::Client;
@@ -116,7 +116,23 @@ pub(crate) enum Purpose {
         definition: String,
         /// One of the kind's versions, with its group.
         api_version: String,
+        /// Set by whoever watches the definition.
+        stored: StorageVersion,
     },
+}
+
+/// The version in which API servers store the objects of a kind, once it is known. Clones share it.
+#[derive(Clone, Default)]
+pub(crate) struct StorageVersion(Arc<RwLock<Option<String>>>);
+
+impl StorageVersion {
+    pub(crate) fn get(&self) -> Option<String> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(crate) fn set(&self, version: &str) {
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = Some(version.to_owned());
+    }
 }
 
 /// An admission policy that has been registered.

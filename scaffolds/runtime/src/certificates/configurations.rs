@@ -87,7 +87,7 @@ impl Configuration {
         };
         match &place {
             Place::Webhooks(manager) => config.keep_managers.push(manager.clone()),
-            Place::Conversion(_) => config.transform = Some(Arc::new(Converter::trim)),
+            Place::Conversion(converter) => config.transform = Some(Arc::new(converter.trim())),
             Place::Data(_) => {}
         }
         let kind = match key.namespace() {

@@ -54,10 +54,17 @@ impl Converter {
         &self.converting.definition
     }
 
-    /// Drops what is not looked at, which is most of a definition.
-    pub(super) fn trim(definition: &mut DynamicObject) {
-        if let Some(spec) = definition.data["spec"].as_object_mut() {
-            spec.remove("versions");
+    /// Passes the storage version on to the converter, and drops what is not looked at, which is most of a definition.
+    pub(super) fn trim(&self) -> impl Fn(&mut DynamicObject) + Send + Sync + 'static {
+        let stored = self.converting.stored.clone();
+        move |definition| {
+            let versions = definition.data["spec"]
+                .as_object_mut()
+                .and_then(|spec| spec.remove("versions"));
+            let mut versions = versions.iter().filter_map(Value::as_array).flatten();
+            if let Some(name) = versions.find_map(|it| it["name"].as_str().filter(|_| it["storage"] == true)) {
+                stored.set(name);
+            }
         }
     }
 
@@ -138,12 +145,14 @@ impl Converter {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::manager::StorageVersion;
 
     fn converter(url: Option<&str>) -> Converter {
         let converting = Converting {
             definition: "foobars.test.example.com".to_owned(),
             api_version: "test.example.com/v1".to_owned(),
             path: "/convert".to_owned(),
+            stored: StorageVersion::default(),
         };
         let reach = Reach {
             address: None,

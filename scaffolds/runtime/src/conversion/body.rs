@@ -125,32 +125,35 @@ fn without_nulls(value: Value) -> Value {
     }
 }
 
-/// The object in another version.
+/// The object in another version, without the annotations of the runtime if there is no room for them.
 ///
 /// # Errors
 ///
-/// If its annotations would be too long.
-pub(super) fn join(mut parts: Parts, mut body: Value, api_version: &str) -> Result<Value, String> {
+/// The object, and how many bytes of annotations are missing.
+pub(super) fn join(mut parts: Parts, mut body: Value, api_version: &str) -> Result<Value, (Value, String)> {
+    let mut missing = None;
     if let Some(Value::Object(annotations)) = body.pointer_mut("/metadata/annotations") {
-        let kept = mem::take(&mut parts.kept).into_iter();
-        let kept: Vec<_> = kept.collect();
-        let length = |texts: &[(String, String)]| texts.iter().map(|(name, text)| name.len() + text.len()).sum();
-        let ours: usize = length(&kept);
+        let kept = mem::take(&mut parts.kept);
+        let ours: usize = kept.iter().map(|(name, text)| name.len() + text.len()).sum();
         let theirs = annotations.iter();
         let theirs: usize = theirs
             .map(|(name, text)| name.len() + text.as_str().map_or(0, str::len))
             .sum();
         if ours > 0 && ours + theirs > MOST {
-            return Err(format!(
-                "what this version cannot hold needs {ours} bytes of annotations, besides {theirs} of others: there are \
-                 only {MOST}"
+            missing = Some(format!(
+                "the fields that this version does not have need {ours} bytes of annotations, besides {theirs} of other \
+                 annotations: the limit is {MOST}"
             ));
+        } else {
+            annotations.extend(kept.into_iter().map(|(name, text)| (name, Value::String(text))));
         }
-        annotations.extend(kept.into_iter().map(|(name, text)| (name, Value::String(text))));
     }
     let changeable = body["metadata"].take();
     body["metadata"] = Value::Object(parts.whole(changeable));
     body["apiVersion"] = json!(api_version);
     body["kind"] = parts.kind;
-    Ok(body)
+    match missing {
+        None => Ok(body),
+        Some(why) => Err((body, why)),
+    }
 }

@@ -2,23 +2,27 @@
 
 use std::{
     any::type_name,
-    collections::BTreeMap,
+    collections::{BTreeMap, HashSet},
     fmt,
     sync::{Arc, OnceLock},
 };
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::CustomResourceExt;
+use kubewright_schema::{Options, assemble, value::Structural};
 use serde_json::Value;
 
 use super::{
     body::{self, Parts},
-    kept, zero,
+    kept,
+    marks::Marks,
+    zero,
 };
 use crate::{
     error::BoxError,
     isolate::{Authored, Panic},
     kind::Kind,
+    manager::StorageVersion,
     object::Object,
 };
 
@@ -39,6 +43,16 @@ pub(crate) struct Converter {
     pub(super) hub: Version,
     /// By version.
     pub(super) spokes: BTreeMap<String, Spoke>,
+    /// The version in which API servers store objects now, once the operator has seen the definition.
+    pub(super) stored: StorageVersion,
+    pub(super) assembled: OnceLock<Assembled>,
+}
+
+/// What the operator's own types say of the definition.
+#[derive(Default)]
+pub(super) struct Assembled {
+    schemas: BTreeMap<String, Structural>,
+    stored: Option<String>,
 }
 
 /// A version.
@@ -131,8 +145,9 @@ impl Converter {
     ///
     /// # Errors
     ///
-    /// Why it cannot be converted; the message names the versions.
-    pub(crate) fn convert(&self, object: Value, api_version: &str) -> Result<Value, Failure> {
+    /// Why it cannot be converted; the message names the versions. If API servers store another version than this one, the
+    /// only reasons are the object itself and the author's functions; [`Marks`] has the others.
+    pub(crate) fn convert(&self, mut object: Value, api_version: &str) -> Result<Value, Failure> {
         let from = object["apiVersion"].as_str().unwrap_or_default().to_owned();
         if from == api_version {
             return Ok(object);
@@ -144,15 +159,80 @@ impl Converter {
         let path = self
             .spoke_of(&from)
             .and_then(|from| Ok((from, self.spoke_of(api_version)?)));
-        let (from, to) = path.map_err(Failure::from).map_err(named)?;
+        let (spoke, to) = path.map_err(Failure::from).map_err(named)?;
+        let marks = Marks::take(&mut object, self.names());
+        let mut marks = match self.is_stored(&from) {
+            // What is stored has no marks, but those that somebody has made up.
+            true => Marks::default(),
+            false => marks,
+        };
+        let is_write = self.is_stored(api_version);
+        if is_write {
+            // Incomplete objects must not replace complete ones.
+            marks.permit_write(&object).map_err(Failure::from).map_err(named)?;
+            marks = Marks::default();
+        }
         let steps = [
-            from.map(|spoke| self.inward(spoke)),
+            spoke.map(|spoke| self.inward(spoke)),
             to.map(|spoke| self.outward(spoke)),
         ];
-        let mut steps = steps.into_iter().flatten();
-        steps
-            .try_fold(object, |object, step| self.take(&step, object))
-            .map_err(named)
+        let mut object = steps
+            .into_iter()
+            .flatten()
+            .try_fold(object, |object, step| {
+                let (object, left_out) = self.take(&step, object, is_write)?;
+                match left_out {
+                    Some(why) if is_write => return Err(Failure::from(why)),
+                    Some(_) => marks.add_too_large(kept::annotation(&self.group, &step.from.name)),
+                    None => {}
+                }
+                Ok(object)
+            })
+            .map_err(named)?;
+        marks.put(&mut object);
+        Ok(object)
+    }
+
+    /// Whether API servers store objects in this version (`group/version`), as far as the operator knows.
+    pub(super) fn is_stored(&self, api_version: &str) -> bool {
+        let assembled = || self.assembled().stored.clone();
+        let stored = self.stored.get().or_else(assembled);
+        let stored = stored.as_deref().unwrap_or(&self.hub.name);
+        api_version
+            .strip_prefix(&self.group)
+            .and_then(|rest| rest.strip_prefix('/'))
+            == Some(stored)
+    }
+
+    /// The names of the runtime's annotations and labels, one for each version.
+    pub(super) fn names(&self) -> Vec<String> {
+        let name = |version| kept::annotation(&self.group, version);
+        self.versions().map(name).collect()
+    }
+
+    /// Whether this is one of the kind's versions (`group/version`).
+    pub(super) fn has(&self, api_version: &str) -> bool {
+        self.spoke_of(api_version).is_ok()
+    }
+
+    fn assembled(&self) -> &Assembled {
+        self.assembled.get_or_init(|| {
+            let spokes = self.spokes.values().map(|spoke| spoke.version.described);
+            let types: Vec<_> = [self.hub.described].into_iter().chain(spokes).collect();
+            // `make manifests` refuses types that cannot be assembled.
+            let definitions = assemble(&types, &Options::default()).unwrap_or_default();
+            let versions = definitions.iter().flat_map(|it| it["spec"]["versions"].as_array());
+            let mut assembled = Assembled::default();
+            for version in versions.flatten() {
+                let name = version["name"].as_str().unwrap_or_default().to_owned();
+                if version["storage"] == true {
+                    assembled.stored = Some(name.clone());
+                }
+                let schema = Structural::compile(&version["schema"]["openAPIV3Schema"]);
+                assembled.schemas.insert(name, schema);
+            }
+            assembled
+        })
     }
 
     /// The spoke of this name; `None` for the hub.
@@ -212,20 +292,17 @@ impl Converter {
         }
     }
 
-    /// Takes one step, restores what the new version alone can hold, and keeps what it cannot hold.
-    fn take(&self, step: &Step<'_>, object: Value) -> Result<Value, Failure> {
+    /// Takes one step, restores what the new version alone can hold, and keeps what it cannot hold. If there is no room for
+    /// that, the reason is returned as well.
+    fn take(&self, step: &Step<'_>, object: Value, is_write: bool) -> Result<(Value, Option<String>), Failure> {
         let [from, to] = [step.from, step.to].map(|version| kept::annotation(&self.group, &version.name));
-        let all: Vec<_> = self
-            .versions()
-            .map(|version| kept::annotation(&self.group, version))
-            .collect();
-        let mut parts = Parts::of(object, &all)?;
+        let mut parts = Parts::of(object, &self.names())?;
         let api_version = |version: &Version| format!("{}/{}", self.group, version.name);
         let input = parts.object(&parts.body, &api_version(step.from));
         let (converted, filled) = step.call(step.forth, step.from, &input)?;
         let converted = parts.body_of(converted)?;
-        let restored = parts.kept.remove(&to);
-        let restored = restored.map(|text| kept::restored(&converted, &text, &kept::digest(&parts.body)));
+        let claimed = parts.kept.remove(&to);
+        let claimed = claimed.and_then(|text| kept::restored(&converted, &text, &kept::digest(&parts.body)));
         if let Some(filled) = filled {
             // Otherwise the annotation would keep that fields were missing.
             parts.body = parts.body_of(filled)?;
@@ -235,24 +312,44 @@ impl Converter {
             let (back, _) = step.call(step.back, step.to, &output)?;
             parts.body_of(back).map_err(Failure::from)
         };
-        // Whoever may write the object may write the annotation. What does not even fit the type must not make the object
-        // unreadable, and with it each list that it is in.
-        let of_restored = restored.and_then(|body| Some((back(&body).ok()?, body)));
-        let (back, converted) = match of_restored {
-            Some(both) => both,
-            None => {
-                let back = back(&converted).map_err(|mut failure| {
-                    failure.message = format!("the result cannot be converted back: {}", failure.message);
-                    failure
-                })?;
-                (back, converted)
-            }
+        let shown = back(&converted).map_err(|mut failure| {
+            failure.message = format!("the result cannot be converted back: {}", failure.message);
+            failure
+        })?;
+        // Whoever may write the object may write the annotation. It adds only what the version converted from cannot show.
+        let claimed = claimed.and_then(|body| Some((back(&body).ok()?, body)));
+        let claimed = claimed.filter(|(back, _)| kept::adds_nothing(back, &parts.body, &shown));
+        let (shown, converted) = match claimed {
+            Some((back, body)) => match self.objection(&step.to.name, [&converted, &body]) {
+                None => (back, body),
+                Some(why) if is_write => {
+                    return Err(format!("the annotation `{to}` has an invalid value: {why}").into());
+                }
+                Some(_) => (shown, converted),
+            },
+            None => (shown, converted),
         };
         parts.kept.remove(&from);
-        if let Some(text) = kept::lost(&parts.body, &back, &converted) {
+        if let Some(text) = kept::lost(&parts.body, &shown, &converted) {
             parts.kept.insert(from, text);
         }
-        Ok(body::join(parts, converted, &api_version(step.to))?)
+        Ok(match body::join(parts, converted, &api_version(step.to)) {
+            Ok(object) => (object, None),
+            Err((object, why)) => (object, Some(why)),
+        })
+    }
+
+    /// The first objection of a version's schema to a restored body that is not one to the body before.
+    fn objection(&self, version: &str, [before, restored]: [&Value; 2]) -> Option<String> {
+        let schema = self.assembled().schemas.get(version)?;
+        let causes = |body: &Value| {
+            // The metadata of a body is labels and annotations.
+            let mut object = body.clone();
+            object.as_object_mut().map(|fields| fields.remove("metadata"));
+            schema.validate(&object).into_iter().map(|cause| cause.to_string())
+        };
+        let known: HashSet<_> = causes(before).collect();
+        causes(restored).find(|cause| !known.contains(cause))
     }
 }
 

@@ -1,6 +1,9 @@
 //! The declaration of a kind's versions and of the functions between them.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, OnceLock},
+};
 
 use kube::CustomResourceExt;
 use kubewright_schema::bundle::conversion_path;
@@ -12,7 +15,7 @@ use super::{
 use crate::{
     error::{BoxError, Error, Result},
     kind::Kind,
-    manager::{Hooked, Manager, Purpose},
+    manager::{Hooked, Manager, Purpose, StorageVersion},
     object::Object,
 };
 
@@ -140,12 +143,15 @@ impl<H: Object + CustomResourceExt> Hub<H> {
         let kind = Kind::<H>::of();
         let definition = format!("{}.{}", kind.plural(), kind.group());
         let path = conversion_path(kind.group(), kind.kind());
-        let conversion = Conversion::new(path, self.converter()?, manager.metrics());
+        let converter = self.converter()?;
+        let stored = converter.stored.clone();
+        let conversion = Conversion::new(path, converter, manager.metrics());
         manager.hook(Hooked {
             endpoint: Arc::new(conversion),
             purpose: Purpose::Conversion {
                 definition,
                 api_version: kind.api_version(),
+                stored,
             },
         })
     }
@@ -165,6 +171,8 @@ impl<H: Object + CustomResourceExt> Hub<H> {
             kind: kind.kind().to_owned(),
             hub: Version::of::<H>(),
             spokes: self.to,
+            stored: StorageVersion::default(),
+            assembled: OnceLock::new(),
         })
     }
 }

@@ -83,17 +83,46 @@ fn compare(path: &mut Vec<String>, original: &Map<String, Value>, back: &Map<Str
     }
 }
 
-/// The body with what the annotation's text keeps; `beside` is the digest of the body that has the annotation now. A text
-/// that is none of ours keeps nothing.
-pub(super) fn restored(body: &Value, text: &str, beside: &str) -> Value {
-    let mut restored = body.clone();
-    if let Ok(Kept { digest, kept }) = serde_json::from_str::<Kept>(text) {
-        let is_unchanged = digest == beside;
-        for entry in kept {
-            entry.restore(&mut restored, is_unchanged);
-        }
+/// The body with what the annotation's text keeps; `beside` is the digest of the body that has the annotation now. `None`
+/// if the text keeps nothing for this body, or has another form than [`lost`] writes.
+///
+/// Whoever may write the object may write the annotation, so the result is a claim: the caller has to check it.
+pub(super) fn restored(body: &Value, text: &str, beside: &str) -> Option<Value> {
+    let Kept { digest, mut kept } = serde_json::from_str(text).ok()?;
+    // Each entry has a part of the body of its own: otherwise a short text could have a large part copied many times.
+    kept.sort_by(|one, other| one.path.cmp(&other.path));
+    if kept.windows(2).any(|pair| pair[1].path.starts_with(&pair[0].path)) {
+        return None;
     }
-    restored
+    let mut restored = body.clone();
+    let is_unchanged = digest == beside;
+    for entry in kept {
+        entry.restore(&mut restored, is_unchanged);
+    }
+    (restored != *body).then_some(restored)
+}
+
+/// Whether each value of `back`, the conversion back of a restored body, is one that the client wrote, or one that it would
+/// see without the restoration.
+pub(super) fn adds_nothing(back: &Value, written: &Value, shown: &Value) -> bool {
+    if back == written || back == shown {
+        return true;
+    }
+    match (back, written, shown) {
+        (Value::Object(back), Value::Object(written), Value::Object(shown)) => {
+            let mut names = back.keys().chain(written.keys()).chain(shown.keys());
+            names.all(|name| match (back.get(name), written.get(name), shown.get(name)) {
+                (Some(back), Some(written), Some(shown)) => adds_nothing(back, written, shown),
+                (back, written, shown) => back == written || back == shown,
+            })
+        }
+        (Value::Array(back), Value::Array(written), Value::Array(shown)) => {
+            let same_length = back.len() == written.len() && back.len() == shown.len();
+            let mut items = back.iter().zip(written).zip(shown);
+            same_length && items.all(|((back, written), shown)| adds_nothing(back, written, shown))
+        }
+        _ => false,
+    }
 }
 
 impl Entry {

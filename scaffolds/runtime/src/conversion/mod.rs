@@ -6,6 +6,7 @@ mod body;
 mod convert;
 mod hub;
 mod kept;
+mod marks;
 mod review;
 mod zero;
 

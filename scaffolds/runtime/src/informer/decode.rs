@@ -1,7 +1,7 @@
 //! Decodes each object of a list or a watch separately, so that an object that does not fit its type affects no other;
 //! and leaves `managedFields` undecoded, which would cost more than the rest of the object.
 
-use std::{borrow::Cow, fmt::Debug};
+use std::{borrow::Cow, collections::BTreeMap, fmt::Debug};
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::{Resource, core::DynamicResourceScope};
@@ -10,6 +10,10 @@ use serde_json::value::RawValue;
 
 use super::{echo, managed};
 use crate::{isolate::isolated, kind::Kind};
+
+/// The value of a label, `GROUP/VERSION-only`, of an object that could not be converted from that version: it has nothing but
+/// its metadata, and must not be taken for an object with an empty spec.
+pub(crate) const NOT_CONVERTIBLE: &str = "not-convertible";
 
 /// The longest error text that is kept; serde quotes invalid values in full.
 const MAX_ERROR: usize = 512;
@@ -44,7 +48,12 @@ pub(super) enum Decoded<K> {
 impl<K: DeserializeOwned> Decoded<K> {
     /// Decodes an object without its `managedFields`.
     pub(super) fn of(text: Box<str>, records: Option<Box<str>>) -> Self {
-        let decoded = isolated(|| serde_json::from_str(&text).map_err(|error| error.to_string()));
+        let decoded = isolated(|| match unconverted(&text) {
+            Some(label) => Err(format!(
+                "it could not be converted: it has the label `{label}: {NOT_CONVERTIBLE}`"
+            )),
+            None => serde_json::from_str(&text).map_err(|error| error.to_string()),
+        });
         match decoded.unwrap_or_else(|panic| Err(format!("its decoder panicked: {panic}"))) {
             Ok(object) => Self::Valid { object, text, records },
             Err(error) => Self::Invalid {
@@ -88,6 +97,27 @@ fn split(json: &str) -> (Cow<'_, str>, Option<&str>) {
             (rest.into(), Some(&json[records]))
         }
     }
+}
+
+/// The label of an object that could not be converted.
+fn unconverted(json: &str) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Object {
+        metadata: Metadata,
+    }
+    #[derive(Deserialize)]
+    struct Metadata {
+        #[serde(default)]
+        labels: BTreeMap<String, String>,
+    }
+    // Nearly every object ends here.
+    if !json.contains(NOT_CONVERTIBLE) {
+        return None;
+    }
+    let object: Object = serde_json::from_str(json).ok()?;
+    let mut labels = object.metadata.labels.into_iter();
+    let (name, _) = labels.find(|(name, value)| name.ends_with("-only") && value == NOT_CONVERTIBLE)?;
+    Some(name)
 }
 
 /// Name, namespace, uid and version, even if nothing else can be decoded.
@@ -179,5 +209,27 @@ impl<K: Resource + 'static> Resource for Decoded<K> {
             Self::Valid { object, .. } => object.meta_mut(),
             Self::Echo { metadata, .. } | Self::Invalid { metadata, .. } => metadata,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use k8s_openapi::api::core::v1::ConfigMap;
+
+    use super::*;
+
+    #[test]
+    fn an_object_that_could_not_be_converted_is_set_aside_though_it_fits_its_type() {
+        let of = |label: &str| {
+            let text = format!(r#"{{"metadata":{{"name":"a","labels":{{"{label}":"not-convertible"}}}}}}"#);
+            Decoded::<ConfigMap>::of(text.into(), None)
+        };
+        let Decoded::Invalid { metadata, error } = of("test.example.com/v1-only") else {
+            panic!("it is taken for an empty object");
+        };
+        assert_eq!(metadata.name.as_deref(), Some("a"));
+        let why = "it could not be converted: it has the label `test.example.com/v1-only: not-convertible`";
+        assert_eq!(error, why);
+        assert!(matches!(of("note"), Decoded::Valid { .. }));
     }
 }

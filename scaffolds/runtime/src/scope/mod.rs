@@ -12,9 +12,10 @@ use serde_json::{Value, json};
 
 use crate::kind::Kind;
 
-/// The name of the condition that leaves out objects that are being deleted. `make bundle` knows it.
+/// The name of the condition that leaves out objects that are being deleted, as long as nothing but their metadata and status
+/// changes. `make bundle` contains it too.
 pub(crate) const UNLESS_DELETING: &str = SPARED[0];
-/// A creation has an object without that field, a deletion has no object.
+/// Its expression.
 pub(crate) const IS_KEPT: &str = SPARED[1];
 
 /// What is done to an object.
@@ -98,7 +99,7 @@ impl Scope {
         }
     }
 
-    /// Whether objects that are being deleted are left out.
+    /// Whether changes of metadata and status are left out if the object is being deleted.
     pub(crate) fn spares(&self) -> bool {
         self.unless_deleting && self.operations.contains(&Operation::Update)
     }

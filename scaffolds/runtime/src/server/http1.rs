@@ -3,7 +3,7 @@
 
 use std::{convert::Infallible, future::Future, io, net::IpAddr, sync::Arc, time::Duration};
 
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use futures::future::BoxFuture;
 use http::{HeaderMap, HeaderValue, Method, Response, StatusCode, Uri, header};
 use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
@@ -18,9 +18,11 @@ use tokio_rustls::TlsAcceptor;
 use tracing::{debug, warn};
 
 use super::{
+    budget::{Budget, Reserved},
     connections::{Connections, Most, Place},
     stall::Stall,
 };
+use crate::error::BoxError;
 
 /// The time limit of a TLS handshake, as in Go's `http.Transport`.
 const HANDSHAKE: Duration = Duration::from_secs(10);
@@ -194,9 +196,9 @@ impl Service {
                 let (parts, body) = request.into_parts();
                 place.set_busy(true);
                 let most = handler.longest(parts.uri.path()).unwrap_or(limits.body);
-                let answer = match read(body, most).await {
+                let answer = match read(body, most, peer).await {
                     Err(refused) => refused,
-                    Ok(body) => {
+                    Ok((body, _memory)) => {
                         let question = Question {
                             method: parts.method,
                             uri: parts.uri,
@@ -223,17 +225,35 @@ impl Service {
     }
 }
 
-/// Reads a body of at most `most` bytes.
+/// Reads a body of at most `most` bytes, for which the process has memory.
 ///
 /// # Errors
 ///
 /// The response to a request whose body is too long, or does not arrive.
-async fn read(body: Incoming, most: usize) -> Result<Bytes, Answer> {
+async fn read(body: Incoming, most: usize, peer: IpAddr) -> Result<(Bytes, Option<Reserved>), Answer> {
     if most == 0 {
-        return Ok(Bytes::new());
+        return Ok((Bytes::new(), None));
     }
-    match timeout(BODY, Limited::new(body, most).collect()).await {
-        Ok(Ok(body)) => Ok(body.to_bytes()),
+    let budget = Budget::shared();
+    let most = most.min(budget.longest_body());
+    let mut body = Limited::new(body, most);
+    let (mut memory, mut bytes) = (budget.body(peer), BytesMut::new());
+    let arrived = timeout(BODY, async {
+        while let Some(frame) = body.frame().await {
+            let Ok(data) = frame?.into_data() else { continue };
+            if memory.grow(data.len()).await.is_err() {
+                return Ok(false);
+            }
+            bytes.extend_from_slice(&data);
+        }
+        Ok::<_, BoxError>(true)
+    });
+    match arrived.await {
+        Ok(Ok(true)) => Ok((bytes.freeze(), Some(memory.into_reserved()))),
+        Ok(Ok(false)) => Err(text(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "other requests use all of the memory for requests\n",
+        )),
         Ok(Err(error)) if error.is::<LengthLimitError>() => {
             let why = format!("the body has more than {most} bytes\n");
             Err(text(StatusCode::PAYLOAD_TOO_LARGE, why))

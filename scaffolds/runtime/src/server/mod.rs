@@ -2,6 +2,7 @@
 //! depend on reconciles.
 
 mod auth;
+mod budget;
 mod connections;
 mod http1;
 mod probes;
@@ -20,13 +21,14 @@ use tokio::{net::TcpListener, runtime, sync::oneshot};
 use tracing::info;
 
 use self::{auth::Gatekeeper, http1::Limits, profile::Profiles, scrape::Scrape, tls::Identity};
+pub(crate) use self::{
+    budget::Budget,
+    tls::Held,
+    webhooks::{Endpoint, Webhooks},
+};
 pub use self::{
     probes::{Checks, Probes},
     routes::{RouteRequest, RouteResponse, Routes},
-};
-pub(crate) use self::{
-    tls::Held,
-    webhooks::{Endpoint, Webhooks},
 };
 use crate::{
     client::{self, WriteGate},

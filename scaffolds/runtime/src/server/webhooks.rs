@@ -16,9 +16,13 @@ use futures::future::{BoxFuture, FutureExt};
 use http::{HeaderValue, Method, Response, StatusCode, Uri, header};
 use http_body_util::Full;
 use kubewright_machinery::go::duration;
-use tokio::runtime::{self, Runtime};
+use tokio::{
+    runtime::{self, Runtime},
+    time::timeout,
+};
 
 use super::{
+    budget::Budget,
     http1::{Answer, Handler, Limits, Question, Service, text},
     listen,
     tls::{Held, Identity},
@@ -53,6 +57,11 @@ pub(crate) trait Endpoint: Send + Sync + 'static {
     /// `maxRequestSize`.
     fn longest(&self) -> usize {
         7 << 20
+    }
+
+    /// How many copies of a decoded body exist at a time while it is answered. 0: the endpoint reserves memory itself.
+    fn copies(&self) -> usize {
+        3
     }
 
     /// The response to the body of a request, in JSON. The API server waits for `limit`.
@@ -165,10 +174,23 @@ impl Route {
 
     async fn answer(&self, question: Question) -> Answer {
         let (started, _counted) = (Instant::now(), InFlight::of(&self.in_flight));
-        let (code, body) = match refuse(&question) {
-            Some(refused) => return refused,
-            None => self.endpoint.clone().answer(question.body, limit(&question.uri)).await,
+        if let Some(refused) = refuse(&question) {
+            return refused;
+        }
+        let limit = limit(&question.uri);
+        let memory = Budget::shared().work(&question.body, self.endpoint.copies());
+        let _memory = match timeout(limit, memory).await {
+            Ok(Ok(reserved)) => reserved,
+            Ok(Err(why)) => return text(StatusCode::PAYLOAD_TOO_LARGE, format!("{why}\n")),
+            Err(_) => {
+                return text(
+                    StatusCode::SERVICE_UNAVAILABLE,
+                    "other requests use all of the memory\n",
+                );
+            }
         };
+        let limit = limit.saturating_sub(started.elapsed());
+        let (code, body) = self.endpoint.clone().answer(question.body, limit).await;
         self.seconds.observe_duration(started.elapsed());
         if let Some(index) = CODES.iter().position(|known| *known == code) {
             self.total[index].inc();

@@ -19,7 +19,7 @@ use crate::{
     key::ObjectKey,
     kind::{Kind, KindId},
     object::{AnyObject, Object},
-    scope::Operation,
+    scope::{FailurePolicy, Operation},
     store::Store,
 };
 
@@ -34,8 +34,10 @@ pub struct Admission {
 pub(super) struct Shared {
     pub(super) client: Client,
     pub(super) caches: Caches,
-    /// Whether objects that are being deleted are allowed without asking.
+    /// Whether an object that waits for its finalizers is allowed, without asking, to change its metadata and status.
     pub(super) spares: bool,
+    /// Decides about objects that do not fit the type of their kind.
+    pub(super) failure_policy: FailurePolicy,
 }
 
 /// The caches of the kinds that a webhook reads.

@@ -7,7 +7,7 @@ pub(crate) use kubewright_schema::bundle::{SECRET, SERVICE};
 use serde_json::{Value, json};
 
 use crate::{
-    manager::{Hooked, Purpose},
+    manager::{Hooked, Purpose, StorageVersion},
     rbac::Rule,
 };
 
@@ -175,6 +175,7 @@ pub(crate) struct Converting {
     /// One of the versions that it converts, with its group.
     pub(crate) api_version: String,
     pub(crate) path: String,
+    pub(crate) stored: StorageVersion,
 }
 
 /// The conversions among these webhooks.
@@ -184,10 +185,12 @@ pub(crate) fn converting(hooks: &[Hooked]) -> Vec<Converting> {
         Purpose::Conversion {
             definition,
             api_version,
+            stored,
         } => Some(Converting {
             definition: definition.clone(),
             api_version: api_version.clone(),
             path: hook.endpoint.path().to_owned(),
+            stored: stored.clone(),
         }),
     });
     converting.collect()

@@ -17,15 +17,12 @@ pub(super) enum Decision {
     Verdict(Verdict),
     /// Allowed, with the operations of a JSON patch.
     Patch(Vec<Value>),
-    /// The object does not fit the type, for this reason: nobody was asked.
+    /// The object does not fit the type, for this reason; the author's code was not called.
     Undecodable(serde_json::Error),
 }
 
 /// An author's code, and what to make of its answer.
 pub(super) trait Decides<K>: Send + Sync + 'static {
-    /// Whether it may change objects.
-    const MUTATING: bool;
-
     fn decide(&self, cx: &Admission) -> impl Future<Output = Result<Decision>> + Send;
 }
 
@@ -36,17 +33,18 @@ pub struct Validating<V>(pub(super) V);
 pub struct Defaulting<D>(pub(super) D);
 
 impl<K: AnyObject, V: Validator<K>> Decides<K> for Validating<V> {
-    const MUTATING: bool = false;
-
     async fn decide(&self, cx: &Admission) -> Result<Decision> {
         let request = cx.request();
-        let decoded = decode::<K>(request.object.as_ref()).and_then(|new| {
-            let old = decode::<K>(request.old_object.as_ref())?;
-            Ok((new, old))
-        });
-        let (new, old) = match decoded {
-            Ok(both) => both,
-            Err(error) => return Ok(Decision::Undecodable(error)),
+        let (new, old) = match (request.object.decode::<K>(), request.old_object.decode::<K>()) {
+            (Ok(new), Ok(old)) => (new, old),
+            // An object that was stored before its type changed can be repaired, but not without being checked.
+            (Ok(Some(new)), Err(why)) => {
+                cx.warn(format!(
+                    "checked as a new object, because the stored one does not fit its type: {why}"
+                ));
+                return self.0.validate(cx, Change::Create(&new)).await.map(Decision::Verdict);
+            }
+            (Err(why), _) | (_, Err(why)) => return Ok(Decision::Undecodable(why)),
         };
         let change = match (cx.operation(), &new, &old) {
             (Operation::Create, Some(new), _) => Change::Create(new),
@@ -59,28 +57,24 @@ impl<K: AnyObject, V: Validator<K>> Decides<K> for Validating<V> {
 }
 
 impl<K: AnyObject, D: Defaulter<K>> Decides<K> for Defaulting<D> {
-    const MUTATING: bool = true;
-
     async fn decide(&self, cx: &Admission) -> Result<Decision> {
-        let Some(original) = &cx.request().object else {
-            return Err(incomplete(cx.operation()));
-        };
-        let mut object = match K::deserialize(original) {
-            Ok(object) => object,
-            Err(error) => return Ok(Decision::Undecodable(error)),
+        let decoded = cx.request().object.decode::<Value>().and_then(|original| {
+            let object = original.as_ref().map(K::deserialize).transpose()?;
+            Ok(original.zip(object))
+        });
+        let (original, mut object) = match decoded {
+            Ok(Some(both)) => both,
+            Ok(None) => return Err(incomplete(cx.operation())),
+            Err(why) => return Ok(Decision::Undecodable(why)),
         };
         let encoded = |object: &K| {
             serde_json::to_value(object).map_err(|error| Error::Setup(format!("the object cannot be encoded: {error}")))
         };
         let before = encoded(&object)?;
         self.0.default(cx, &mut object).await?;
-        let changed = carry_over(original, &before, &encoded(&object)?);
-        Ok(Decision::Patch(difference(original, &changed)))
+        let changed = carry_over(&original, &before, &encoded(&object)?);
+        Ok(Decision::Patch(difference(&original, &changed)))
     }
-}
-
-fn decode<K: AnyObject>(object: Option<&Value>) -> serde_json::Result<Option<K>> {
-    object.map(K::deserialize).transpose()
 }
 
 fn incomplete(operation: Operation) -> Error {

@@ -232,6 +232,7 @@ impl<K: AnyObject, A: Decides<K>> Webhook<K, A> {
             client,
             caches,
             spares: self.declared.scope.spares(),
+            failure_policy: self.declared.scope.failure_policy.unwrap_or(FailurePolicy::Fail),
         };
         let hook = Hook::new(names, self.code, shared, manager.metrics());
         manager.hook(Hooked {

@@ -1,9 +1,9 @@
 //! What every review of API servers has in common: `apiVersion` and `kind` around a request.
 
-use serde::{Deserialize, de::DeserializeOwned};
+use serde::Deserialize;
 
 #[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(bound = "R: Deserialize<'de>", rename_all = "camelCase")]
 struct Review<R> {
     #[serde(default)]
     api_version: String,
@@ -16,8 +16,8 @@ struct Review<R> {
 ///
 /// # Errors
 ///
-/// Why it is none.
-pub(crate) fn request<R: DeserializeOwned>(body: &[u8], version: &str, kind: &str) -> Result<R, String> {
+/// The body is not such a review; the message says why.
+pub(crate) fn request<'a, R: Deserialize<'a>>(body: &'a [u8], version: &str, kind: &str) -> Result<R, String> {
     let review: Review<R> = serde_json::from_slice(body).map_err(|error| format!("the body is no {kind}: {error}"))?;
     if (review.api_version.as_str(), review.kind.as_str()) != (version, kind) {
         let (found, of) = (review.api_version, review.kind);

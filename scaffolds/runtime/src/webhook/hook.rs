@@ -20,6 +20,7 @@ use crate::{
     isolate::isolated_future,
     metrics::{Counter, Metrics},
     object::AnyObject,
+    scope::{FailurePolicy, Operation},
     server::Endpoint,
 };
 
@@ -78,7 +79,7 @@ impl<K: AnyObject, A: Decides<K>> Hook<K, A> {
         // It may be 7 MiB.
         drop(body);
         let cx = Admission::new(request, self.shared.clone());
-        if self.shared.spares && cx.request().is_of_a_deleted_object() {
+        if self.shared.spares && cx.request().only_lets_an_object_go() {
             // What the API server's match condition says, for those that were configured without it, as OLM does.
             let allowed = self.answer(&cx, Decision::Verdict(Verdict::allowed()));
             return (StatusCode::OK, allowed.review(cx.uid()));
@@ -118,18 +119,21 @@ impl<K: AnyObject, A: Decides<K>> Hook<K, A> {
     fn answer(&self, cx: &Admission, decision: Decision) -> Answer {
         let (mut refusal, mut patch) = (None, Vec::new());
         match decision {
-            Decision::Verdict(verdict) => refusal = verdict.status(cx.request().subject()),
+            Decision::Verdict(verdict) => refusal = verdict.status(&cx.request().subject()),
             Decision::Patch(operations) => patch = operations,
             Decision::Undecodable(why) => {
                 self.counters.undecodable.inc();
                 let [kind, ..] = cx.request().subject();
-                warn!(
-                    webhook = self.name,
-                    name = cx.name(),
-                    "a {kind} does not fit its type: {why}"
+                let why = format!(
+                    "the {kind} does not fit its type, so {} cannot check it: {why}",
+                    self.name
                 );
-                if !A::MUTATING {
-                    cx.warn(format!("not checked by {}: {why}", self.name));
+                let goes_anyway = cx.operation() == Operation::Delete || cx.request().only_lets_an_object_go();
+                if goes_anyway || self.shared.failure_policy == FailurePolicy::Ignore {
+                    warn!(webhook = self.name, name = cx.name(), "{why}");
+                    cx.warn(why);
+                } else {
+                    refusal = Some(failure(400, "BadRequest", why));
                 }
             }
         }

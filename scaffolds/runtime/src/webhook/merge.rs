@@ -1,5 +1,7 @@
 //! Carries a change of what a type knows over to the object that it was decoded from, which may have more.
 
+use std::{collections::HashMap, mem};
+
 use serde_json::{Map, Value};
 
 /// `original` with the changes that lead from `before` to `after`: two encodings of the type, before and after an author
@@ -37,37 +39,72 @@ fn fields(original: &Map<String, Value>, before: &Map<String, Value>, after: &Ma
 
 fn items(original: &[Value], before: &[Value], after: &[Value]) -> Value {
     let same_length = before.len() == after.len();
-    let mut taken = vec![false; before.len()];
+    let mut free = Free::of(before);
     // Equal items first, so that none of them is taken for another one.
-    let mut found: Vec<Option<usize>> = after
-        .iter()
-        .map(|item| take(&mut taken, |index| before[index] == *item))
-        .collect();
-    for (index, item) in after
-        .iter()
-        .enumerate()
-        .filter(|(index, _)| found[*index].is_none())
-        .collect::<Vec<_>>()
-    {
-        let named = item.get("name").filter(|name| name.is_string());
-        found[index] = match named {
-            Some(name) => take(&mut taken, |at| before[at].get("name") == Some(name)),
-            None if same_length => take(&mut taken, |at| at == index),
+    let equal: Vec<_> = after.iter().map(|item| free.take_equal(item)).collect();
+    let merged = after.iter().zip(equal).enumerate().map(|(index, (item, equal))| {
+        let found = equal.or_else(|| match name(item) {
+            Some(name) => free.take_named(name),
+            None if same_length => free.take(index),
             None => None,
-        };
-    }
-    let merged = after.iter().zip(found).map(|(item, found)| match found {
-        Some(index) => carry_over(&original[index], &before[index], item),
-        None => item.clone(),
+        });
+        match found {
+            Some(index) => carry_over(&original[index], &before[index], item),
+            None => item.clone(),
+        }
     });
     Value::Array(merged.collect())
 }
 
-/// The first index that is free and fits; it is not free any more.
-fn take(taken: &mut [bool], fits: impl Fn(usize) -> bool) -> Option<usize> {
-    let index = (0..taken.len()).find(|index| !taken[*index] && fits(*index))?;
-    taken[index] = true;
-    Some(index)
+fn name(item: &Value) -> Option<&str> {
+    item.get("name")?.as_str()
+}
+
+/// The items of a list that have not been matched yet. Each look-up takes constant time: users write lists with a hundred
+/// thousand items.
+struct Free<'a> {
+    taken: Vec<bool>,
+    /// The places of equal items, in descending order.
+    equal: HashMap<&'a Value, Vec<usize>>,
+    /// The places of items with this name, in descending order.
+    named: HashMap<&'a str, Vec<usize>>,
+}
+
+impl<'a> Free<'a> {
+    fn of(items: &'a [Value]) -> Self {
+        let mut free = Self {
+            taken: vec![false; items.len()],
+            equal: HashMap::new(),
+            named: HashMap::new(),
+        };
+        for (index, item) in items.iter().enumerate().rev() {
+            free.equal.entry(item).or_default().push(index);
+            if let Some(name) = name(item) {
+                free.named.entry(name).or_default().push(index);
+            }
+        }
+        free
+    }
+
+    fn take_equal(&mut self, item: &Value) -> Option<usize> {
+        let index = self.equal.get_mut(item)?.pop()?;
+        self.take(index)
+    }
+
+    /// The first free item with this name.
+    fn take_named(&mut self, name: &str) -> Option<usize> {
+        loop {
+            let index = self.named.get_mut(name)?.pop()?;
+            if let Some(free) = self.take(index) {
+                return Some(free);
+            }
+        }
+    }
+
+    /// The item at this place, if it is free.
+    fn take(&mut self, index: usize) -> Option<usize> {
+        (!mem::replace(self.taken.get_mut(index)?, true)).then_some(index)
+    }
 }
 
 #[cfg(test)]
@@ -115,5 +152,18 @@ mod tests {
             carry_over(&original, &before, &shorter)["l"],
             json!([{"v": 2, "unknown": 2}])
         );
+    }
+
+    #[test]
+    fn a_list_of_a_hundred_thousand_items_is_merged_in_one_pass() {
+        let list = |from: usize| -> Vec<Value> {
+            let item = |number: usize| json!({"name": format!("{}", number % 100_000), "value": number});
+            (from..from + 100_000).map(item).collect()
+        };
+        let [original, before, after] = [list(0), list(0), list(100_000)].map(Value::Array);
+        assert_eq!(carry_over(&original, &before, &after), after);
+        let unnamed = |value: usize| Value::Array(vec![json!([value]); 100_000]);
+        let merged = carry_over(&unnamed(1), &unnamed(2), &unnamed(3));
+        assert_eq!(merged, unnamed(3));
     }
 }

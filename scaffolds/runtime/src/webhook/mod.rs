@@ -29,7 +29,7 @@ use crate::error::Result;
 /// What a request changes.
 #[derive(Clone, Copy, Debug)]
 pub enum Change<'a, K> {
-    /// The object is created.
+    /// The object is created; or it is changed, and the stored object does not fit the type `K`.
     Create(&'a K),
     /// The object is changed.
     Update {
@@ -71,10 +71,11 @@ impl<'a, K> Change<'a, K> {
 ///
 /// - A panic, an error and a time-out concern that one request: it fails, or goes on, as the
 ///   [`failure_policy`](Webhook::failure_policy) says, and clients see the message.
-/// - It is not asked about an object that is being deleted, unless it [wants to be](Webhook::even_if_deleting): otherwise
-///   an operator that is down would keep finalizers from being removed.
-/// - If the old or the new object does not fit the type `K`, it is not called; the request is allowed, with a warning to
-///   the client.
+/// - Of an object that is being deleted, it is not asked about changes of metadata and status, unless it [wants to
+///   be](Webhook::even_if_deleting): otherwise an operator that is down would keep finalizers from being removed.
+/// - A new object that does not fit the type `K` is refused with 400, without calling the validator. If the stored object
+///   does not fit, the update is validated as a creation. A deletion of such an object is allowed. All of it is so where the
+///   failure policy is `Fail`; where it is `Ignore`, the object is allowed, with a warning to the client.
 ///
 /// # Caveats
 ///
@@ -100,8 +101,7 @@ pub trait Validator<K: Resource>: Send + Sync + 'static {
 ///
 /// # Guarantees
 ///
-/// As for [`Validator`]. An object that does not fit the type is let through unchanged: the API server says in its own
-/// words what is wrong with it.
+/// As for [`Validator`].
 ///
 /// # Caveats
 ///

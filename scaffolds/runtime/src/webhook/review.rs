@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use k8s_openapi::api::authentication::v1::UserInfo;
 use kubewright_machinery::base64::{self, Encoding};
-use serde::{Deserialize, Deserializer};
-use serde_json::{Value, json};
+use serde::{Deserialize, Deserializer, de::DeserializeOwned};
+use serde_json::{Value, json, value::RawValue};
 
 use super::envelope;
 use crate::scope::Operation;
@@ -28,11 +28,54 @@ pub(super) struct Request {
     pub(super) operation: Operation,
     #[serde(default, deserialize_with = "or_default")]
     pub(super) user_info: UserInfo,
-    pub(super) object: Option<Value>,
-    pub(super) old_object: Option<Value>,
+    #[serde(default)]
+    pub(super) object: Sent,
+    #[serde(default)]
+    pub(super) old_object: Sent,
     pub(super) dry_run: Option<bool>,
     #[serde(default)]
     pub(super) options: Value,
+}
+
+/// An object of a request: as text, so that one that cannot be decoded spoils nothing but itself. API servers accept deeper
+/// objects than `serde_json` does.
+#[derive(Debug, Default, Deserialize)]
+#[serde(transparent)]
+pub(super) struct Sent(Option<Box<RawValue>>);
+
+/// Of an object, what is read whatever else is in it.
+#[derive(Default, Deserialize)]
+struct Metadata {
+    name: Option<String>,
+    #[serde(rename = "deletionTimestamp")]
+    deleted: Option<String>,
+}
+
+impl Sent {
+    /// The object as a `T`; `None` if there is none.
+    ///
+    /// # Errors
+    ///
+    /// If it does not fit.
+    pub(super) fn decode<T: DeserializeOwned>(&self) -> serde_json::Result<Option<T>> {
+        // By way of a value, which takes numbers and maps in other forms than the text.
+        let text = self.0.as_deref().map(RawValue::get);
+        text.map(|text| serde_json::from_str(text).and_then(|value: Value| T::deserialize(value)))
+            .transpose()
+    }
+
+    fn fields(&self) -> BTreeMap<String, &RawValue> {
+        let text = self.0.as_deref().map(RawValue::get);
+        text.and_then(|text| serde_json::from_str(text).ok())
+            .unwrap_or_default()
+    }
+
+    fn metadata(&self) -> Metadata {
+        let metadata = self.fields().get("metadata").map(|text| text.get());
+        metadata
+            .and_then(|text| serde_json::from_str(text).ok())
+            .unwrap_or_default()
+    }
 }
 
 #[derive(Debug, Deserialize)]
@@ -56,17 +99,23 @@ impl Request {
         envelope::request(body, VERSION, KIND)
     }
 
-    /// Whether the object is waiting for its finalizers.
-    pub(super) fn is_of_a_deleted_object(&self) -> bool {
-        let object = self.object.as_ref();
-        object.is_some_and(|object| !object["metadata"]["deletionTimestamp"].is_null())
+    /// Whether the object waits for its finalizers, and the request changes nothing but its metadata and status.
+    pub(super) fn only_lets_an_object_go(&self) -> bool {
+        let body = |sent: &Sent| -> BTreeMap<String, String> {
+            let fields = sent.fields().into_iter();
+            let fields = fields.filter(|(name, _)| !matches!(name.as_str(), "metadata" | "status"));
+            fields.map(|(name, text)| (name, text.get().to_owned())).collect()
+        };
+        self.object.metadata().deleted.is_some() && body(&self.object) == body(&self.old_object)
     }
 
     /// Kind, group and name of the object, as a Status names it.
-    pub(super) fn subject(&self) -> [&str; 3] {
-        let object = self.object.as_ref().or(self.old_object.as_ref());
-        let name = object.and_then(|it| it.pointer("/metadata/name")?.as_str());
-        [&self.kind.kind, &self.kind.group, name.unwrap_or(&self.name)]
+    pub(super) fn subject(&self) -> [String; 3] {
+        let name = [&self.object, &self.old_object]
+            .into_iter()
+            .find_map(|sent| sent.metadata().name);
+        let name = name.unwrap_or_else(|| self.name.clone());
+        [self.kind.kind.clone(), self.kind.group.clone(), name]
     }
 }
 

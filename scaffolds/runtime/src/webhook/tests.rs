@@ -9,7 +9,10 @@ use std::{
 
 use bytes::Bytes;
 use http::{Request, Response, StatusCode};
-use k8s_openapi::api::core::v1::{ConfigMap, Secret};
+use k8s_openapi::{
+    api::core::v1::{ConfigMap, Secret},
+    apimachinery::pkg::apis::meta::v1::LabelSelector,
+};
 use kube::{
     Api, Client,
     api::PostParams,
@@ -171,10 +174,12 @@ async fn each_operation_has_the_objects_that_it_needs() {
 }
 
 #[tokio::test]
-async fn an_object_that_is_being_deleted_is_allowed_where_no_match_condition_leaves_it_out() {
+async fn metadata_and_status_of_an_object_that_is_being_deleted_change_where_no_match_condition_leaves_them_out() {
     let mut object = doing("forbid")["object"].clone();
     object["metadata"]["deletionTimestamp"] = json!("2026-01-01T00:00:00Z");
-    let update = json!({"operation": "UPDATE", "object": object, "oldObject": object});
+    let mut old = object.clone();
+    (old["metadata"]["finalizers"], old["status"]) = (json!(["a"]), json!({}));
+    let update = json!({"operation": "UPDATE", "object": object, "oldObject": old});
     let manager = both();
     for mutating in [false, true] {
         let allowed = ask(&manager, mutating, update.clone()).await;
@@ -184,6 +189,13 @@ async fn an_object_that_is_being_deleted_is_allowed_where_no_match_condition_lea
             "mutating: {mutating}"
         );
     }
+    let mut changed = update;
+    changed["oldObject"]["data"]["b"] = json!("2");
+    assert_eq!(
+        ask(&manager, false, changed).await.1["allowed"],
+        false,
+        "its data changes"
+    );
     let deletion = json!({"operation": "DELETE", "oldObject": object});
     assert_eq!(
         ask(&manager, false, deletion).await.1["allowed"],
@@ -235,22 +247,76 @@ async fn a_default_is_a_patch_that_leaves_alone_what_the_type_does_not_know() {
 }
 
 #[tokio::test]
-async fn an_object_that_does_not_fit_the_type_is_let_through() {
-    let manager = both();
-    let object = json!({"metadata": {"name": "x"}, "data": {"a": 1}});
-    let defaulted = ask(&manager, true, json!({"object": object})).await;
-    assert_eq!(
-        defaulted,
-        (200, json!({"uid": "u", "allowed": true})),
-        "the API server says what is wrong"
+async fn an_object_that_does_not_fit_the_type_is_refused_unless_failures_are_ignored() {
+    let manager = manager();
+    let fail = || Webhook::validating(Obedient).foreign().objects(some_objects());
+    fail().failure_policy(FailurePolicy::Fail).register(&manager).unwrap();
+    let defaulting = Webhook::defaulting(SetsA).foreign().objects(some_objects());
+    defaulting
+        .failure_policy(FailurePolicy::Fail)
+        .register(&manager)
+        .unwrap();
+    let (unfit, fit) = (
+        json!({"metadata": {"name": "x"}, "data": {"a": 1}}),
+        doing("forbid")["object"].clone(),
     );
-    let (code, validated) = ask(&manager, false, json!({"object": object})).await;
-    assert_eq!((code, &validated["allowed"]), (200, &json!(true)));
-    let warning = validated["warnings"][0].as_str().unwrap();
+    let deep = format!("{}{}", "[".repeat(200), "]".repeat(200));
+    let deep: Box<serde_json::value::RawValue> = serde_json::from_str(&deep).unwrap();
+    let refused = async |mutating, request: Value| {
+        let (code, answer) = ask(&manager, mutating, request).await;
+        let status = &answer["status"];
+        assert_eq!((code, &answer["allowed"]), (200, &json!(false)), "{answer}");
+        (
+            status["code"].as_u64().unwrap(),
+            status["message"].as_str().unwrap().to_owned(),
+        )
+    };
+    for mutating in [false, true] {
+        for operation in ["CREATE", "UPDATE"] {
+            let request = json!({"operation": operation, "object": unfit, "oldObject": fit});
+            let (code, why) = refused(mutating, request).await;
+            assert_eq!(code, 400);
+            assert!(why.starts_with("the ConfigMap does not fit its type, so "), "{why}");
+        }
+    }
+    // The stored object does not fit: what replaces it is checked.
+    let repaired = json!({"operation": "UPDATE", "object": fit, "oldObject": unfit});
+    assert_eq!(refused(false, repaired).await, (403, "Update by jane".to_owned()));
+    let repaired = json!({"operation": "UPDATE", "object": {"metadata": {"name": "x"}}, "oldObject": unfit});
+    let (_, answer) = ask(&manager, false, repaired).await;
+    assert_eq!(answer["allowed"], true);
+    let warning = answer["warnings"][0].as_str().unwrap();
     assert!(
-        warning.starts_with("not checked by vconfigmap-v1.kubewright.dev: invalid type"),
+        warning.starts_with("checked as a new object, because the stored one"),
         "{warning}"
     );
+    let deletion = json!({"operation": "DELETE", "object": null, "oldObject": unfit});
+    assert_eq!(ask(&manager, false, deletion).await.1["allowed"], true);
+
+    let ignoring = both();
+    for mutating in [false, true] {
+        let (code, answer) = ask(&ignoring, mutating, json!({"object": unfit})).await;
+        assert_eq!((code, &answer["allowed"]), (200, &json!(true)));
+        let warning = answer["warnings"][0].as_str().unwrap();
+        assert!(warning.starts_with("the ConfigMap does not fit its type"), "{warning}");
+    }
+    // Deeper than `serde_json` decodes: it spoils its own field, not the request.
+    let body = format!(
+        r#"{{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{{"uid":"u","operation":"CREATE",
+            "kind":{{"kind":"ConfigMap"}},"object":{{"metadata":{{"name":"x"}},"data":{deep}}}}}}}"#
+    );
+    let endpoint = manager.hooks()[0].endpoint.clone();
+    let (code, body) = endpoint.answer(Bytes::from(body), Duration::from_secs(5)).await;
+    let answer: Value = serde_json::from_slice(&body).unwrap();
+    assert_eq!(
+        (code, &answer["response"]["status"]["code"]),
+        (StatusCode::OK, &json!(400))
+    );
+}
+
+/// A webhook of a kind of others fails closed only for chosen objects.
+fn some_objects() -> LabelSelector {
+    serde_json::from_value(json!({"matchLabels": {"a": "b"}})).unwrap()
 }
 
 #[tokio::test]

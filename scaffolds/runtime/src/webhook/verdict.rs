@@ -1,6 +1,6 @@
 //! What a validator decides, and the Status that tells clients of it.
 
-use std::fmt::Display;
+use std::{collections::HashSet, fmt::Display};
 
 use kubewright_machinery::go::quote;
 use kubewright_schema::cause::{Cause, Path};
@@ -87,24 +87,21 @@ impl Verdict {
     }
 
     /// The Status for clients, if there is an objection. `kind` and `group` are those of the object.
-    pub(super) fn status(&self, [kind, group, name]: [&str; 3]) -> Option<Value> {
+    pub(super) fn status(&self, [kind, group, name]: &[String; 3]) -> Option<Value> {
         if let Some(why) = &self.forbidden {
             return Some(failure(403, "Forbidden", why));
         }
-        let mut said: Vec<String> = Vec::new();
         // A repeated cause is once in the message and each time in the causes, as in apimachinery (`NewInvalid`).
-        for cause in self.causes.iter().map(Cause::to_string) {
-            if !said.contains(&cause) {
-                said.push(cause);
-            }
-        }
+        let mut seen = HashSet::new();
+        let said = self.causes.iter().map(Cause::to_string);
+        let said: Vec<_> = said.filter(|cause| seen.insert(cause.clone())).collect();
         let list = match said.as_slice() {
             [] => return None,
             [one] => one.clone(),
             several => format!("[{}]", several.join(", ")),
         };
-        let qualified = match group {
-            "" => kind.to_owned(),
+        let qualified = match group.as_str() {
+            "" => kind.clone(),
             group => format!("{kind}.{group}"),
         };
         let mut status = failure(
@@ -136,20 +133,22 @@ pub(super) fn failure(code: u16, reason: &str, message: impl Display) -> Value {
 mod tests {
     use super::*;
 
-    const ABOUT: [&str; 3] = ["FooBar", "test.example.com", "a"];
+    fn status(verdict: &Verdict) -> Option<Value> {
+        verdict.status(&["FooBar", "test.example.com", "a"].map(str::to_owned))
+    }
 
     #[test]
     fn all_objections_are_in_one_invalid_status() {
-        assert_eq!(Verdict::allowed().status(ABOUT), None);
+        assert_eq!(status(&Verdict::allowed()), None);
         let mut verdict = Verdict::allowed();
         verdict.invalid("spec.size", 3, "must be even");
-        let one = verdict.status(ABOUT).unwrap();
+        let one = status(&verdict).unwrap();
         let sentence = r#"FooBar.test.example.com "a" is invalid: spec.size: Invalid value: 3: must be even"#;
         assert_eq!((&one["message"], &one["code"]), (&json!(sentence), &json!(422)));
         verdict
             .required("spec.host", "")
             .unsupported("spec.mode", "x", &["a", "b"]);
-        let all = verdict.status(ABOUT).unwrap();
+        let all = status(&verdict).unwrap();
         assert_eq!(
             all["details"],
             json!({"name": "a", "group": "test.example.com", "kind": "FooBar", "causes": [
@@ -171,7 +170,7 @@ mod tests {
     fn a_forbidden_change_has_one_sentence() {
         let mut verdict = Verdict::forbidden("not on Fridays");
         verdict.forbid("nor on Mondays").required("spec", "");
-        let status = verdict.status(ABOUT).unwrap();
+        let status = status(&verdict).unwrap();
         assert_eq!((&status["code"], &status["reason"]), (&json!(403), &json!("Forbidden")));
         assert_eq!(status["message"], "not on Fridays");
     }

@@ -22,6 +22,7 @@ pub(crate) mod v1 {
         /// `host:port`; v2 has two fields for it.
         pub(crate) target: String,
         /// v2 has none.
+        #[schemars(length(max = 8))]
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub(crate) colour: Option<String>,
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -61,6 +62,7 @@ pub(crate) mod v2 {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub(crate) items: Vec<Item>,
         /// v1 has none.
+        #[schemars(range(max = 9))]
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub(crate) tries: Option<u32>,
     }

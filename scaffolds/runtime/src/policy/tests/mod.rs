@@ -57,7 +57,7 @@ fn a_policy_and_its_binding_say_no_more_than_they_need() {
                 }]},
                 "matchConditions": [{
                     "name": "unless-deleting",
-                    "expression": "object == null || !has(object.metadata.deletionTimestamp)",
+                    "expression": crate::scope::IS_KEPT,
                 }],
                 "validations": [{"expression": "true"}],
             },

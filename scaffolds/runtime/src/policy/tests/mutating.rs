@@ -77,7 +77,7 @@ fn a_policy_that_changes_objects_is_written_with_its_binding() {
             }]},
             "matchConditions": [{
                 "name": "unless-deleting",
-                "expression": "object == null || !has(object.metadata.deletionTimestamp)",
+                "expression": crate::scope::IS_KEPT,
             }],
             "paramKind": {"apiVersion": "v1", "kind": "ConfigMap"},
             "mutations": [
