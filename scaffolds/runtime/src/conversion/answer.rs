@@ -163,7 +163,9 @@ fn one(converter: &Converter, text: &str, desired: &str, converted: &mut Convert
     let (message, shown) = match Shell::of(text) {
         Ok(shell) => {
             let is_read = converter.has(&shell.api_version) && converter.has(desired) && !converter.is_stored(desired);
-            (format!("{shell}: {why}"), is_read.then(|| shell.shown_in(desired)))
+            let message = format!("{shell}: {why}");
+            let shown = is_read.then(|| shell.shown_in(desired));
+            (message, shown.map(|(object, marks)| converter.marked(object, marks)))
         }
         Err(_) => (why, None),
     };

@@ -10,7 +10,7 @@ use std::{
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::CustomResourceExt;
 use kubewright_schema::{Options, assemble, value::Structural};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{
     body::{self, Parts},
@@ -25,6 +25,9 @@ use crate::{
     manager::StorageVersion,
     object::Object,
 };
+
+/// The length of a fingerprint. A client that finds another object with the same one harms its own object.
+const FINGERPRINT: usize = 16;
 
 /// A function between two versions, on encoded objects.
 type Convert = Authored<dyn Fn(&Value) -> Result<Value, Why> + Send + Sync>;
@@ -167,16 +170,22 @@ impl Converter {
             false => marks,
         };
         let is_write = self.is_stored(api_version);
-        if is_write {
-            // Incomplete objects must not replace complete ones.
-            marks.permit_write(&object).map_err(Failure::from).map_err(named)?;
+        let is_shell = marks.are_of_a_shell();
+        if is_write && !marks.is_empty() {
+            // An incomplete object must not replace the complete one.
+            let permitted = marks.permit_write(&object, &self.fingerprint(&object));
+            permitted.map_err(Failure::from).map_err(named)?;
             marks = Marks::default();
+        }
+        if is_shell {
+            object["apiVersion"] = json!(api_version);
+            return Ok(self.marked(object, marks));
         }
         let steps = [
             spoke.map(|spoke| self.inward(spoke)),
             to.map(|spoke| self.outward(spoke)),
         ];
-        let mut object = steps
+        let object = steps
             .into_iter()
             .flatten()
             .try_fold(object, |object, step| {
@@ -189,8 +198,38 @@ impl Converter {
                 Ok(object)
             })
             .map_err(named)?;
-        marks.put(&mut object);
-        Ok(object)
+        Ok(self.marked(object, marks))
+    }
+
+    /// The object with these marks.
+    pub(super) fn marked(&self, mut object: Value, marks: Marks) -> Value {
+        if !marks.is_empty() {
+            let fingerprint = self.fingerprint(&object);
+            marks.put(&mut object, &fingerprint);
+        }
+        object
+    }
+
+    /// Some digits of a digest of what clients write: unlike the object itself, it is the same once an API server has decoded a
+    /// converted object and set the defaults.
+    fn fingerprint(&self, object: &Value) -> String {
+        let mut object = object.clone();
+        let api_version = object["apiVersion"].as_str().unwrap_or_default();
+        let version = api_version.rsplit_once('/').map_or("", |(_, version)| version);
+        if let Some(schema) = self.assembled().schemas.get(version) {
+            schema.prune(&mut object);
+            schema.default(&mut object);
+        }
+        let metadata = object["metadata"].take();
+        let written = ["labels", "annotations", "finalizers", "ownerReferences"].map(|name| match &metadata[name] {
+            // Without its marks an object may have no labels.
+            Value::Object(labels) if labels.is_empty() => Value::Null,
+            value => value.clone(),
+        });
+        object["metadata"] = json!(written);
+        let mut fingerprint = kept::digest(&object);
+        fingerprint.truncate(FINGERPRINT);
+        fingerprint
     }
 
     /// Whether API servers store objects in this version (`group/version`), as far as the operator knows.

@@ -11,62 +11,76 @@ use crate::informer::decode::NOT_CONVERTIBLE;
 /// The value of a mark: the object has fields that only the version of the mark has, and there is no room for them.
 const TOO_LARGE: &str = "too-large";
 
-/// The marks of an object: labels with the names of the annotations that are missing. There is always room for labels.
+/// The marks of an object: labels with the names of the annotations that are missing. There is always room for labels. Each
+/// value is a reason and, after a dot, the fingerprint of the object as it was shown.
 #[derive(Default)]
-pub(super) struct Marks(BTreeMap<String, String>);
+pub(super) struct Marks {
+    /// Reasons by names.
+    reasons: BTreeMap<String, String>,
+    fingerprint: String,
+}
 
 impl Marks {
     /// Removes the labels of these names.
     pub(super) fn take(object: &mut Value, names: Vec<String>) -> Self {
-        let Some(Value::Object(labels)) = object.pointer_mut("/metadata/labels") else {
-            return Self::default();
-        };
-        let mut marks = BTreeMap::new();
-        for name in names {
-            if let Some(Value::String(mark)) = labels.remove(&name) {
-                marks.insert(name, mark);
+        let mut marks = Self::default();
+        if let Some(Value::Object(labels)) = object.pointer_mut("/metadata/labels") {
+            for name in names {
+                if let Some(Value::String(mark)) = labels.remove(&name) {
+                    let (reason, fingerprint) = mark.split_once('.').unwrap_or((&mark, ""));
+                    fingerprint.clone_into(&mut marks.fingerprint);
+                    marks.reasons.insert(name, reason.to_owned());
+                }
             }
         }
-        Self(marks)
+        marks
     }
 
     pub(super) fn add_too_large(&mut self, name: String) {
-        self.0.insert(name, TOO_LARGE.to_owned());
+        self.reasons.insert(name, TOO_LARGE.to_owned());
     }
 
-    /// Whether an object with these marks may be stored: only if it is being deleted, because finalizers have to be removed.
+    pub(super) fn is_empty(&self) -> bool {
+        self.reasons.is_empty()
+    }
+
+    /// Whether the object has nothing but its metadata.
+    pub(super) fn are_of_a_shell(&self) -> bool {
+        self.reasons.values().any(|reason| reason == NOT_CONVERTIBLE)
+    }
+
+    /// Whether an object with these marks and this fingerprint may be converted to the version that is stored: unchanged, as API
+    /// servers convert each object that they are about to delete or replace; or so that finalizers of an object with a spec can
+    /// be removed.
     ///
     /// # Errors
     ///
     /// Why not.
-    pub(super) fn permit_write(&self, object: &Value) -> Result<(), String> {
+    pub(super) fn permit_write(&self, object: &Value, fingerprint: &str) -> Result<(), String> {
         let is_deleted = !object["metadata"]["deletionTimestamp"].is_null();
-        let mut refusing = self
-            .0
-            .iter()
-            .filter(|(_, mark)| *mark == NOT_CONVERTIBLE || !is_deleted);
-        match refusing.next() {
+        if self.fingerprint == fingerprint || (is_deleted && !self.are_of_a_shell()) {
+            return Ok(());
+        }
+        match self.reasons.first_key_value() {
             None => Ok(()),
-            Some((name, mark)) => {
+            Some((name, reason)) => {
                 let version = name.rsplit_once('/').map_or(name.as_str(), |(_, rest)| rest);
                 let version = version.trim_end_matches("-only");
                 Err(format!(
-                    "the label `{name}: {mark}` says that this version does not show all of the object: write it in {version}"
+                    "the label `{name}: {reason}` says that this version does not show all of the object: write it in {version}"
                 ))
             }
         }
     }
 
-    pub(super) fn put(self, object: &mut Value) {
-        if self.0.is_empty() {
-            return;
-        }
+    /// Adds the labels.
+    pub(super) fn put(self, object: &mut Value, fingerprint: &str) {
         let labels = &mut object["metadata"]["labels"];
         if !labels.is_object() {
             *labels = Value::Object(Map::new());
         }
-        for (name, mark) in self.0 {
-            labels[name] = json!(mark);
+        for (name, reason) in self.reasons {
+            labels[name] = json!(format!("{reason}.{fingerprint}"));
         }
     }
 }
@@ -86,14 +100,15 @@ impl<'a> Shell<'a> {
         serde_json::from_str(object)
     }
 
-    /// The object as another version shows it: with a mark, and without anything but its metadata.
-    pub(super) fn shown_in(mut self, api_version: &str) -> Value {
+    /// The object as another version shows it, with nothing but its metadata, and its mark.
+    pub(super) fn shown_in(mut self, api_version: &str) -> (Value, Marks) {
         // They are as deep as the object. API servers restore all metadata but labels and annotations.
         self.metadata.remove("managedFields");
-        let mut object = json!({"apiVersion": api_version, "kind": self.kind, "metadata": self.metadata});
-        let mark = format!("{}-only", self.api_version);
-        Marks(BTreeMap::from([(mark, NOT_CONVERTIBLE.to_owned())])).put(&mut object);
-        object
+        let object = json!({"apiVersion": api_version, "kind": self.kind, "metadata": self.metadata});
+        let mut marks = Marks::default();
+        let name = format!("{}-only", self.api_version);
+        marks.reasons.insert(name, NOT_CONVERTIBLE.to_owned());
+        (object, marks)
     }
 }
 

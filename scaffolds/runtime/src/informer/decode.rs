@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 use super::{echo, managed};
 use crate::{isolate::isolated, kind::Kind};
 
-/// The value of a label, `GROUP/VERSION-only`, of an object that could not be converted from that version: it has nothing but
+/// The beginning of the value of a label, `GROUP/VERSION-only`, of an object that could not be converted from that version: it has nothing but
 /// its metadata, and must not be taken for an object with an empty spec.
 pub(crate) const NOT_CONVERTIBLE: &str = "not-convertible";
 
@@ -116,7 +116,7 @@ fn unconverted(json: &str) -> Option<String> {
     }
     let object: Object = serde_json::from_str(json).ok()?;
     let mut labels = object.metadata.labels.into_iter();
-    let (name, _) = labels.find(|(name, value)| name.ends_with("-only") && value == NOT_CONVERTIBLE)?;
+    let (name, _) = labels.find(|(name, value)| name.ends_with("-only") && value.starts_with(NOT_CONVERTIBLE))?;
     Some(name)
 }
 
@@ -221,7 +221,7 @@ mod tests {
     #[test]
     fn an_object_that_could_not_be_converted_is_set_aside_though_it_fits_its_type() {
         let of = |label: &str| {
-            let text = format!(r#"{{"metadata":{{"name":"a","labels":{{"{label}":"not-convertible"}}}}}}"#);
+            let text = format!(r#"{{"metadata":{{"name":"a","labels":{{"{label}":"not-convertible.0a"}}}}}}"#);
             Decoded::<ConfigMap>::of(text.into(), None)
         };
         let Decoded::Invalid { metadata, error } = of("test.example.com/v1-only") else {

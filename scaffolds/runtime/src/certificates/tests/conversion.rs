@@ -70,6 +70,7 @@ async fn story(client: Client, namespace: &str) {
     let replica = converted(&foobars).await;
     written_and_read(&foobars).await;
     applied_in_two_versions(&foobars).await;
+    hostile(&foobars).await;
     // `make install` leaves the conversion alone.
     let (_, applied) = apply(&client, DEFINITIONS, &definition()).await;
     assert_eq!(applied["spec"]["conversion"]["strategy"], "Webhook", "{applied}");
@@ -133,6 +134,50 @@ async fn applied_in_two_versions(foobars: &FooBars<'_>) {
         managers.contains(&(&json!("one"), &v2)) && managers.contains(&(&json!("two"), &v2)),
         "{managers:?}"
     );
+}
+
+/// Objects that whoever may write them can write: they concern nobody else, and mean the same in both versions.
+async fn hostile(foobars: &FooBars<'_>) {
+    let in_v1 = |name: &str, spec: Value| FooBars::object("v1", name, &spec);
+    let mut full = in_v1("full", json!({"target": "a:1", "colour": "r"}));
+    full["metadata"]["annotations"] = json!({"a": "x".repeat(262_050)});
+    full["metadata"]["finalizers"] = json!(["example.com/cleanup"]);
+    for object in [&full, &in_v1("unconvertible", json!({"target": "a:b"}))] {
+        let (code, created) = foobars.post("v1", "", object).await;
+        assert_eq!(code, 201, "{created}");
+    }
+    let list = foobars.list("v2").await.expect("a list of all objects");
+    let found = |name: &str| list.iter().find(|it| it["metadata"]["name"] == name).unwrap().clone();
+    assert_eq!(found("a")["spec"]["host"], "a");
+    let (incomplete, shell) = (found("full"), found("unconvertible"));
+    assert_eq!(incomplete["spec"], json!({"host": "a", "port": 1}));
+    let mark = |object: &Value| object["metadata"]["labels"][ONLY_V1].as_str().unwrap().to_owned();
+    assert!(mark(&incomplete).starts_with("too-large."), "{incomplete}");
+    assert_eq!(shell.get("spec"), None);
+    assert!(mark(&shell).starts_with("not-convertible."), "{shell}");
+    for name in ["full", "unconvertible"] {
+        let (code, refused) = foobars
+            .patch("v2", name, &json!({"spec": {"host": "b", "port": 2}}))
+            .await;
+        assert_eq!(code, 500, "{refused}");
+        assert!(
+            refused["message"].as_str().unwrap().ends_with("write it in v1"),
+            "{refused}"
+        );
+        let (code, answer) = foobars.delete("v2", name).await;
+        assert_eq!(code, 200, "{name}: {answer}");
+    }
+    let (code, answer) = foobars
+        .patch("v2", "full", &json!({"metadata": {"finalizers": null}}))
+        .await;
+    assert_eq!(code, 200, "{answer}");
+
+    let forged = r#"{"digest":"","kept":[{"path":["spec","target"],"value":["evil:6666"],"shown":["b:1"]}]}"#;
+    let mut object = FooBars::object("v2", "forged", &json!({"host": "b", "port": 1}));
+    object["metadata"]["annotations"] = json!({ONLY_V1: forged});
+    assert_eq!(foobars.post("v2", "", &object).await.0, 201);
+    assert_eq!(foobars.read("v1", "forged").await.1["spec"], json!({"target": "b:1"}));
+    assert_eq!(foobars.delete("v1", "forged").await.0, 200);
 }
 
 /// The operator goes, and another process of it comes.
