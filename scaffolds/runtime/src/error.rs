@@ -86,7 +86,8 @@ pub enum Class {
     Conflict,
     /// Run again with the object's own growing delay (5 ms to 1000 s).
     Retry,
-    /// Run again after exactly this delay.
+    /// Run again after exactly this delay, which is a millisecond at least; with a shorter one the class is
+    /// [`Retry`](Self::Retry).
     RetryAfter(Duration),
     /// The API server refused the request (401, 403): as [`Class::Retry`], at most [`FORBIDDEN_MAX_DELAY`] apart, and
     /// reported in the object's status, because only a person can fix it.
@@ -109,6 +110,10 @@ pub const FORBIDDEN_MAX_DELAY: Duration = Duration::from_secs(60);
 /// request that stays invalid is repeated twice a minute at first, and after a quarter of an hour as rarely as after
 /// any failure.
 pub const REJECTED_MIN_DELAY: Duration = Duration::from_secs(30);
+
+/// A shorter delay counts as none, so that no object is reconciled without a pause: the object's own growing delay takes
+/// its place.
+pub(crate) const SHORTEST_DELAY: Duration = Duration::from_millis(1);
 
 impl Error {
     /// Wraps an error that may go away by itself.
@@ -144,8 +149,8 @@ impl Error {
             Self::Kube(error) => class_of(error),
             // The watch delivers its changes, so there is no need to poll.
             Self::NotOwned(other) if other.watched => Class::Terminal,
-            Self::Retry(_) | Self::NotOwned(_) => Class::Retry,
-            Self::RetryAfter { after, .. } => Class::RetryAfter(*after),
+            Self::RetryAfter { after, .. } if *after >= SHORTEST_DELAY => Class::RetryAfter(*after),
+            Self::Retry(_) | Self::RetryAfter { .. } | Self::NotOwned(_) => Class::Retry,
             // The informer notifies the controller when the kind is served.
             Self::Terminal { .. } | Self::Setup(_) | Self::Absent(_) => Class::Terminal,
             Self::NotLeader => Class::NotLeader,

@@ -1,5 +1,6 @@
 //! The workers of a controller: they take keys from its queue, run the reconciler, and handle the result.
 
+mod frequent;
 #[cfg(feature = "testing")]
 mod rehearsal;
 mod run;
@@ -17,9 +18,10 @@ use std::{
     time::Duration,
 };
 
-use tokio::time::Instant;
-use tracing::{Instrument, Span, error, field, info_span};
+use tokio::{task::yield_now, time::Instant};
+use tracing::{Instrument, Span, error, field, info_span, warn};
 
+use self::frequent::{Frequent, MANY, WINDOW};
 pub(crate) use self::{
     trace::Traces,
     wake::{Main, priority},
@@ -118,6 +120,7 @@ impl<K: AnyObject, R: Reconciler<K>> Runnable for Worker<K, R> {
     fn work(self: Arc<Self>) -> Pending<'static> {
         Box::pin(async move {
             let polls = self.heartbeat.polls(&self.name);
+            let mut frequent = Frequent::default();
             while let Some(held) = self.queue.next().await {
                 let id = RECONCILES.fetch_add(1, Ordering::Relaxed);
                 let span = info_span!(
@@ -130,6 +133,9 @@ impl<K: AnyObject, R: Reconciler<K>> Runnable for Worker<K, R> {
                     otel.status_code = field::Empty,
                 );
                 let (key, priority) = (held.key().clone(), held.priority());
+                if frequent.count(&key, Instant::now()) {
+                    span.in_scope(|| warn!("reconciled {MANY} times within {WINDOW:?}"));
+                }
                 let processed = self.process(held, id).instrument(span.clone());
                 // Also catches panics of the author's types outside of the reconciler: `Display`, `Serialize`.
                 if let Err(panic) = isolated_future(polls.observed(&key, processed)).await {
@@ -137,6 +143,8 @@ impl<K: AnyObject, R: Reconciler<K>> Runnable for Worker<K, R> {
                     span.in_scope(|| error!("a panic outside of the reconciler: {panic}"));
                     self.queue.add_rate_limited(key, priority);
                 }
+                // A run need not wait for anything: then other controllers, watches and probes have their turn here.
+                yield_now().await;
             }
         })
     }
@@ -165,7 +173,7 @@ impl<K: AnyObject, R: Reconciler<K>> Worker<K, R> {
                     self.main.see(&Delta::Added { object, initial: true });
                 }
             }
-            tokio::task::yield_now().await;
+            yield_now().await;
         }
     }
 

@@ -3,11 +3,12 @@
 use std::{fmt, sync::Arc, time::Duration};
 
 use serde_json::{Value, json};
+use tracing::warn;
 
 use super::Worker;
 use crate::{
     context::{Context, Sent},
-    error::Result,
+    error::{Result, SHORTEST_DELAY},
     isolate::{Panic, isolated_future},
     object::AnyObject,
     reconciler::{Action, Cleanup, Reconciler},
@@ -42,6 +43,24 @@ pub(super) enum Next {
     Nothing,
     After(Duration),
     Backoff,
+}
+
+/// After this many runs in a row, an object that is to be requeued without a delay is named in the log.
+const WITHOUT_DELAY: u32 = 8;
+
+impl Next {
+    fn after(delay: Duration, attempt: u32) -> Self {
+        if delay >= SHORTEST_DELAY {
+            return Self::After(delay);
+        }
+        if attempt == WITHOUT_DELAY {
+            warn!(
+                attempt,
+                "a requeue without a delay was requested again and again: the delays grow"
+            );
+        }
+        Self::Backoff
+    }
 }
 
 impl<K: AnyObject, R: Reconciler<K>> Worker<K, R> {
@@ -93,7 +112,7 @@ impl<K: AnyObject, R: Reconciler<K>> Worker<K, R> {
         };
         Ok(match action {
             Action::Done => Next::Nothing,
-            Action::RequeueAfter(delay) => Next::After(delay),
+            Action::RequeueAfter(delay) => Next::after(delay, cx.attempt),
             Action::RequeueWithBackoff => Next::Backoff,
         })
     }
@@ -115,7 +134,7 @@ impl<K: AnyObject, R: Reconciler<K>> Worker<K, R> {
             return Ok(Next::Nothing);
         }
         match self.reconciler.cleanup(cx, cx.object.clone()).await? {
-            Cleanup::Pending(delay) => return Ok(Next::After(delay)),
+            Cleanup::Pending(delay) => return Ok(Next::after(delay, cx.attempt)),
             Cleanup::PendingWithBackoff => return Ok(Next::Backoff),
             Cleanup::Done => {}
         }
