@@ -165,6 +165,18 @@ impl Error {
         }
     }
 
+    /// Whether a request failed before the API server answered it.
+    pub(crate) fn is_unanswered(&self) -> bool {
+        let mut next: Option<&(dyn StdError + 'static)> = Some(self);
+        while let Some(error) = next {
+            if let Some(error) = error.downcast_ref::<kube::Error>() {
+                return matches!(error, kube::Error::Service(_) | kube::Error::HyperError(_));
+            }
+            next = error.source();
+        }
+        false
+    }
+
     /// The reason for a condition: one CamelCase word.
     pub(crate) fn reason(&self) -> &str {
         match (self, self.class()) {
@@ -172,6 +184,7 @@ impl Error {
             (Self::NotOwned(_), _) => "ChildNotOwned",
             (Self::Absent(_), _) => "KindAbsent",
             (_, Class::Forbidden) => "Forbidden",
+            (_, Class::Conflict) => "Conflict",
             (_, Class::Rejected | Class::Terminal) => "Rejected",
             _ => "ReconcileFailed",
         }
@@ -212,7 +225,7 @@ fn class_of(error: &kube::Error) -> Class {
         401 | 403 => Class::Forbidden,
         400 | 422 => Class::Rejected,
         405 | 413 => Class::Terminal,
-        429 | 503 | 504 => retry_after(status),
+        429 | 500.. => retry_after(status),
         _ => Class::Retry,
     }
 }
@@ -238,6 +251,20 @@ pub(crate) fn is_terminating_namespace(status: &kube::core::Status) -> bool {
 pub(crate) fn describe(error: &kube::Error) -> String {
     match error {
         kube::Error::Api(status) => format!("{} ({})", status.message, status.code),
-        other => other.to_string(),
+        other => chain(other),
     }
+}
+
+/// An error with its causes, each once: many of kube's messages already quote their cause.
+pub(crate) fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        let cause_text = cause.to_string();
+        if !text.contains(&cause_text) {
+            text = format!("{text}: {cause_text}");
+        }
+        source = cause.source();
+    }
+    text
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use kube::{Error, runtime::watcher};
 use tokio::{sync::watch, time::Instant};
 
-use crate::jitter::Jitter;
+use crate::{error::chain, jitter::Jitter};
 
 /// The state of each watch, readable by other tasks.
 #[derive(Debug)]
@@ -227,20 +227,6 @@ pub(super) fn reason(error: &watcher::Error) -> String {
         "{code} {}{hint}",
         message.strip_prefix(&code).unwrap_or(message).trim_start()
     )
-}
-
-/// An error with its causes, each once: many of kube's messages already quote their cause.
-fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        let cause_text = cause.to_string();
-        if !text.contains(&cause_text) {
-            text = format!("{text}: {cause_text}");
-        }
-        source = cause.source();
-    }
-    text
 }
 
 /// Whether the server only requires a new list: its history no longer reaches back to the version of the watch.

@@ -1,6 +1,7 @@
 //! The workers of a controller: they take keys from its queue, run the reconciler, and handle the result.
 
 mod frequent;
+mod outage;
 #[cfg(feature = "testing")]
 mod rehearsal;
 mod run;
@@ -23,6 +24,7 @@ use tracing::{Instrument, Span, error, field, info_span, warn};
 
 use self::frequent::{Frequent, MANY, WINDOW};
 pub(crate) use self::{
+    outage::Outage,
     trace::Traces,
     wake::{Main, priority},
 };
@@ -53,6 +55,7 @@ pub(crate) struct Worker<K: AnyObject, R> {
     pub(crate) metrics: ControllerMetrics,
     pub(crate) conditions: ConditionTypes,
     pub(crate) traces: Traces,
+    pub(crate) outage: Outage,
     pub(crate) heartbeat: Heartbeat,
     pub(crate) timeout: Option<Duration>,
     pub(crate) main: Main<K>,
@@ -184,7 +187,7 @@ impl<K: AnyObject, R: Reconciler<K>> Worker<K, R> {
             // Its namespace joins, and then it is queued again; or it leaves: nothing in it was deleted.
             self.main.has_gone(held.key());
             self.queue.forget(held.key());
-            self.traces.take(held.key());
+            self.traces.forget(held.key());
             return;
         };
         let _active = self.metrics.active();
@@ -199,7 +202,7 @@ impl<K: AnyObject, R: Reconciler<K>> Worker<K, R> {
         let Some(object) = self.shared.main.informer.store().get(&key) else {
             // Gone, or undecodable, which the informer reports.
             self.queue.forget(&key);
-            self.traces.take(&key);
+            self.traces.forget(&key);
             return;
         };
         let attempt = self.queue.failures(&key);
@@ -210,6 +213,7 @@ impl<K: AnyObject, R: Reconciler<K>> Worker<K, R> {
             attempt,
             reconcile_id,
             priority: Arc::default(),
+            patched: Arc::default(),
         };
         let started = Instant::now();
         let end = self.run(&cx).await;

@@ -104,6 +104,7 @@ impl<K: AnyObject, R: Reconciler<K>> Worker<K, R> {
                     key: cx.key.clone(),
                     object: stored.clone(),
                     priority: cx.priority.clone(),
+                    patched: cx.patched.clone(),
                     ..*cx
                 };
                 self.reconciler.reconcile(&cx, stored).await?
@@ -122,7 +123,7 @@ impl<K: AnyObject, R: Reconciler<K>> Worker<K, R> {
         finalizers.push(name.to_owned());
         let patch = finalizers_patch(&*cx.object, &finalizers);
         let guard = cx.shared.in_flight.begin(&cx.key, Sent::Finalizers(finalizers));
-        let stored = cx.patch(None, patch).await?;
+        let stored = cx.patch(None, patch, &cx.shared.manager).await?;
         cx.observe(stored.clone());
         drop(guard);
         Ok(Arc::new(stored))
@@ -142,7 +143,8 @@ impl<K: AnyObject, R: Reconciler<K>> Worker<K, R> {
         let latest = cx.latest();
         let mut finalizers = latest.meta().finalizers.clone().unwrap_or_default();
         finalizers.retain(|name| Some(name.as_str()) != self.reconciler.finalizer());
-        let removed = cx.patch(None, finalizers_patch(&*latest, &finalizers)).await?;
+        let patch = finalizers_patch(&*latest, &finalizers);
+        let removed = cx.patch(None, patch, &cx.shared.manager).await?;
         if removed.meta().finalizers.as_ref().is_none_or(Vec::is_empty) {
             // The object is deleted with its last finalizer: the response is not stored in the cache, the watch
             // delivers the deletion.

@@ -58,7 +58,7 @@ impl Reconciler<FooBar> for Misbehaves {
 fn add(manager: &Manager, fault: Option<Fault>, workers: usize) -> Runs {
     let runs = Runs::default();
     let name = format!("{fault:?}-{:p}", Arc::as_ptr(&runs)).to_lowercase();
-    let controller = Controller::<FooBar>::new(&name.replace(['(', ')'], "")).concurrency(workers);
+    let controller = Controller::<FooBar>::new(name.replace(['(', ')'], "")).concurrency(workers);
     let controller = controller.reconcile_timeout(Duration::from_secs(5));
     controller
         .register(
