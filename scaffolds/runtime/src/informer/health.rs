@@ -147,6 +147,12 @@ impl Health {
         let _ = self.synced.subscribe().wait_for(|synced| *synced).await;
     }
 
+    /// The number of failing watches.
+    pub(super) fn failing(&self) -> usize {
+        let sources = self.sources.lock().unwrap_or_else(PoisonError::into_inner);
+        sources.iter().filter(|health| health.error.is_some()).count()
+    }
+
     /// The current errors, one for each failing watch.
     pub(super) fn last_error(&self) -> Option<String> {
         let sources = self.sources.lock().unwrap_or_else(PoisonError::into_inner);
@@ -229,13 +235,13 @@ pub(super) fn reason(error: &watcher::Error) -> String {
     )
 }
 
-/// Whether the server only requires a new list: its history no longer reaches back to the version of the watch.
+/// Whether the server only requires a new list: its history no longer reaches back to the version of the watch. A list
+/// that fails with the same code is a failure.
 pub(super) fn is_expired(error: &watcher::Error) -> bool {
     matches!(error,
         watcher::Error::WatchError(status)
         | watcher::Error::WatchStartFailed(Error::Api(status))
-        | watcher::Error::WatchFailed(Error::Api(status))
-        | watcher::Error::InitialListFailed(Error::Api(status)) if status.code == 410)
+        | watcher::Error::WatchFailed(Error::Api(status)) if status.code == 410)
 }
 
 #[cfg(test)]
