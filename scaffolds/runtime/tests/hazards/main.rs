@@ -6,6 +6,7 @@ mod own_writes;
 mod panics;
 mod process;
 mod rejections;
+mod reports;
 mod runs;
 mod script;
 mod siblings;
