@@ -86,7 +86,8 @@ pub enum Class {
     Conflict,
     /// Run again with the object's own growing delay (5 ms to 1000 s).
     Retry,
-    /// Run again after exactly this delay.
+    /// Run again after exactly this delay, which is a millisecond at least; with a shorter one the class is
+    /// [`Retry`](Self::Retry).
     RetryAfter(Duration),
     /// The API server refused the request (401, 403): as [`Class::Retry`], at most [`FORBIDDEN_MAX_DELAY`] apart, and
     /// reported in the object's status, because only a person can fix it.
@@ -109,6 +110,10 @@ pub const FORBIDDEN_MAX_DELAY: Duration = Duration::from_secs(60);
 /// request that stays invalid is repeated twice a minute at first, and after a quarter of an hour as rarely as after
 /// any failure.
 pub const REJECTED_MIN_DELAY: Duration = Duration::from_secs(30);
+
+/// A shorter delay counts as none, so that no object is reconciled without a pause: the object's own growing delay takes
+/// its place.
+pub(crate) const SHORTEST_DELAY: Duration = Duration::from_millis(1);
 
 impl Error {
     /// Wraps an error that may go away by itself.
@@ -144,8 +149,8 @@ impl Error {
             Self::Kube(error) => class_of(error),
             // The watch delivers its changes, so there is no need to poll.
             Self::NotOwned(other) if other.watched => Class::Terminal,
-            Self::Retry(_) | Self::NotOwned(_) => Class::Retry,
-            Self::RetryAfter { after, .. } => Class::RetryAfter(*after),
+            Self::RetryAfter { after, .. } if *after >= SHORTEST_DELAY => Class::RetryAfter(*after),
+            Self::Retry(_) | Self::RetryAfter { .. } | Self::NotOwned(_) => Class::Retry,
             // The informer notifies the controller when the kind is served.
             Self::Terminal { .. } | Self::Setup(_) | Self::Absent(_) => Class::Terminal,
             Self::NotLeader => Class::NotLeader,
@@ -160,6 +165,18 @@ impl Error {
         }
     }
 
+    /// Whether a request failed before the API server answered it.
+    pub(crate) fn is_unanswered(&self) -> bool {
+        let mut next: Option<&(dyn StdError + 'static)> = Some(self);
+        while let Some(error) = next {
+            if let Some(error) = error.downcast_ref::<kube::Error>() {
+                return matches!(error, kube::Error::Service(_) | kube::Error::HyperError(_));
+            }
+            next = error.source();
+        }
+        false
+    }
+
     /// The reason for a condition: one CamelCase word.
     pub(crate) fn reason(&self) -> &str {
         match (self, self.class()) {
@@ -167,6 +184,7 @@ impl Error {
             (Self::NotOwned(_), _) => "ChildNotOwned",
             (Self::Absent(_), _) => "KindAbsent",
             (_, Class::Forbidden) => "Forbidden",
+            (_, Class::Conflict) => "Conflict",
             (_, Class::Rejected | Class::Terminal) => "Rejected",
             _ => "ReconcileFailed",
         }
@@ -207,7 +225,7 @@ fn class_of(error: &kube::Error) -> Class {
         401 | 403 => Class::Forbidden,
         400 | 422 => Class::Rejected,
         405 | 413 => Class::Terminal,
-        429 | 503 | 504 => retry_after(status),
+        429 | 500.. => retry_after(status),
         _ => Class::Retry,
     }
 }
@@ -233,6 +251,20 @@ pub(crate) fn is_terminating_namespace(status: &kube::core::Status) -> bool {
 pub(crate) fn describe(error: &kube::Error) -> String {
     match error {
         kube::Error::Api(status) => format!("{} ({})", status.message, status.code),
-        other => other.to_string(),
+        other => chain(other),
     }
+}
+
+/// An error with its causes, each once: many of kube's messages already quote their cause.
+pub(crate) fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        let cause_text = cause.to_string();
+        if !text.contains(&cause_text) {
+            text = format!("{text}: {cause_text}");
+        }
+        source = cause.source();
+    }
+    text
 }

@@ -11,7 +11,9 @@ use crate::{context::Context, error::Result, key::ObjectKey};
 pub enum Action {
     /// Nothing, until the object or something it owns or watches changes.
     Done,
-    /// The object is reconciled again after this delay at the latest.
+    /// The object is reconciled again after this delay at the latest. With less than a millisecond, as for a time that has
+    /// passed meanwhile, this is [`RequeueWithBackoff`](Self::RequeueWithBackoff): controller-runtime does not reconcile the
+    /// object again.
     RequeueAfter(Duration),
     /// The object is reconciled again after its own growing delay, as after a failure ([`Backoff`](crate::Backoff)), but
     /// nothing has failed: for something that is expected to become ready soon, or much later. The delays grow until a
@@ -24,7 +26,8 @@ pub enum Action {
 pub enum Cleanup {
     /// Everything outside the cluster is gone: the finalizer is removed, and the API server deletes the object.
     Done,
-    /// Not yet. The finalizer stays, and cleanup runs again after this delay at the latest.
+    /// Not yet. The finalizer stays, and cleanup runs again after this delay at the latest; with less than a millisecond, as
+    /// [`PendingWithBackoff`](Self::PendingWithBackoff).
     Pending(Duration),
     /// Not yet. The finalizer stays, and cleanup runs again after the object's own growing delay, as with
     /// [`Action::RequeueWithBackoff`].

@@ -1,6 +1,7 @@
 //! The label of all children: an operator's caches select its children by it.
 
 use kube::api::ObjectMeta;
+use serde_json::{Value, json};
 
 use super::name::fnv1a;
 
@@ -36,6 +37,11 @@ impl ChildLabel {
     /// Key and value.
     pub(crate) fn pair(&self) -> (&'static str, &str) {
         (KEY, &self.value)
+    }
+
+    /// A merge patch that sets the label of the object with this uid.
+    pub(crate) fn patch(&self, uid: Option<&str>) -> Value {
+        json!({"metadata": {"uid": uid, "labels": {KEY: self.value}}})
     }
 
     /// Selects the objects with the label.

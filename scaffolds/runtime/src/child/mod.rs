@@ -56,6 +56,17 @@ pub(crate) struct Done<C> {
     pub(crate) news: bool,
 }
 
+/// What happens to an existing object of the child's name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Existing {
+    /// A child is repaired.
+    Repaired,
+    /// A child is repaired, and an object that names nobody becomes one.
+    Adopted,
+    /// A child stays as it is.
+    Kept,
+}
+
 /// One child to be applied: the requests for it, and everything that it is compared with.
 pub(crate) struct Child<'a, C> {
     pub(crate) requests: &'a Requests<'a, C>,
@@ -66,32 +77,26 @@ pub(crate) struct Child<'a, C> {
     pub(crate) intent: Value,
     pub(crate) manager: &'a str,
     pub(crate) applies: &'a Applies,
-    /// Whether an object that names nobody is adopted.
-    pub(crate) adopts: bool,
+    pub(crate) existing: Existing,
     /// Whether the controller watches objects of this kind.
     pub(crate) watched: bool,
 }
 
 impl<C: AnyObject> Child<'_, C> {
-    /// Brings the child from `observed` to the intent.
-    pub(crate) async fn apply(&self, observed: Option<&C>) -> Result<Done<C>> {
-        let Some(observed) = observed else {
-            return match Box::pin(self.create(hash_of(&self.intent))).await? {
-                Ok(created) => Ok(Done {
-                    applied: Applied::Created(created),
-                    news: false,
-                }),
-                Err(found) => Ok(Done {
-                    news: true,
-                    ..self.join(&found).await?
-                }),
-            };
-        };
-        self.join(observed).await
+    /// Whether an existing object is this child already, and is not being deleted.
+    pub(crate) fn is(&self, found: &C) -> bool {
+        self.ownership.is_on(found) && found.meta().deletion_timestamp.is_none()
     }
 
     /// Brings an existing child to the intent, with what it shares with other owners.
-    async fn join(&self, observed: &C) -> Result<Done<C>> {
+    pub(crate) async fn join(&self, observed: &C) -> Result<Done<C>> {
+        if self.existing == Existing::Kept {
+            self.check_owner(observed)?;
+            return Ok(Done {
+                applied: Applied::Unchanged,
+                news: false,
+            });
+        }
         match self.ownership.joined(&self.intent, observed) {
             Some(intent) => Box::pin(Self { intent, ..*self }.repair(observed)).await,
             None => Box::pin(self.repair(observed)).await,
@@ -130,11 +135,15 @@ impl<C: AnyObject> Child<'_, C> {
 
     /// Creates the child, or returns the object that already has its name. A create can neither overwrite nor merge
     /// into an object of another owner that is not cached yet, and costs the API server less than an apply.
-    async fn create(&self, hash: u64) -> Result<Result<C, C>> {
+    pub(crate) async fn create(&self) -> Result<Result<Done<C>, C>> {
+        let hash = hash_of(&self.intent);
         match self.requests.create(&self.intent, &creator(self.manager, hash)).await {
             Ok(created) => {
                 self.remember(hash, &created, &self.view(&created)?);
-                Ok(Ok(created))
+                Ok(Ok(Done {
+                    applied: Applied::Created(created),
+                    news: false,
+                }))
             }
             // The server validates a Service's `nodePort` before it compares names: for an existing Service the answer
             // is 422, not 409.
@@ -147,7 +156,7 @@ impl<C: AnyObject> Child<'_, C> {
     }
 
     fn check_owner(&self, observed: &C) -> Result<()> {
-        if !self.ownership.permits(observed, self.adopts) {
+        if !self.ownership.permits(observed, self.existing == Existing::Adopted) {
             return Err(Error::NotOwned(NotOwned {
                 kind: self.requests.kind().kind().to_owned(),
                 key: self.key.clone(),

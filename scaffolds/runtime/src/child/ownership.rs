@@ -54,6 +54,14 @@ impl Ownership {
         }
     }
 
+    /// Whether an existing object already names the object that it is applied for.
+    pub(super) fn is_on<C: Resource>(&self, observed: &C) -> bool {
+        match self {
+            Self::Shared(owner) => owners_of(observed).any(|other| other.uid == owner.uid),
+            Self::Controller(_) | Self::Unowned(_) => self.permits(observed, false),
+        }
+    }
+
     /// Whether a change must name the observed version: it depends on who else the object names.
     pub(super) fn depends_on_version<C: Resource>(&self, observed: &C) -> bool {
         match self {

@@ -131,6 +131,8 @@ async fn from_file(file: Kubeconfig) -> Result<Config, kube::config::KubeconfigE
 ///   open. Other watches may be silent without limit;
 /// - are counted (`rest_client_*`);
 /// - fail with [`NotLeader`](crate::error::NotLeader), unsent, when they may change something and `gate` is closed;
+/// - carry the header `Retry-After` of a 429 or 5xx in their error, whatever its body is, so that the work queue waits as
+///   long as the API server asks for;
 /// - are sent once. A request that failed may have been carried out, so only a caller that knows its meaning can repeat
 ///   it: the work queue runs the whole reconcile again.
 ///

@@ -9,9 +9,14 @@ use std::{
 };
 
 use bytes::Bytes;
-use http::{Method, Request, Response, header::UPGRADE};
+use http::{
+    Method, Request, Response, StatusCode,
+    header::{CONTENT_LENGTH, RETRY_AFTER, UPGRADE},
+};
 use http_body::{Body, Frame, SizeHint};
+use http_body_util::{BodyExt, Either, Full, Limited};
 use kube::client::Body as RequestBody;
+use serde_json::{Value, json};
 use tokio::time::{Instant, Sleep, sleep, timeout};
 use tower::{BoxError, Service};
 use tracing::debug;
@@ -90,7 +95,7 @@ where
     B: Body<Data = Bytes> + Send + Unpin + 'static,
     B::Error: Into<BoxError>,
 {
-    type Response = Response<Listened<B>>;
+    type Response = Response<Either<Listened<B>, Full<Bytes>>>;
     type Error = BoxError;
     type Future = Pin<Box<dyn Future<Output = Result<Self::Response, BoxError>> + Send>>;
 
@@ -126,11 +131,15 @@ where
             };
             let code = answer.as_ref().ok().map(|answer| answer.status().as_u16());
             metrics.requested(method.as_str(), &host, code, started.elapsed());
-            Ok(answer?.map(|body| Listened {
+            let answer = answer?.map(|body| Listened {
                 body,
                 limit,
                 silence: None,
-            }))
+            });
+            Ok(match retry_after(&answer) {
+                Some(seconds) => with_delay(answer, seconds).await,
+                None => answer.map(Either::Left),
+            })
         })
     }
 }
@@ -159,6 +168,44 @@ impl Kind {
             Self::Plain
         }
     }
+}
+
+/// The largest body of a failure that is read to add the delay to it.
+const MOST_OF_A_FAILURE: usize = 64 << 10;
+
+/// The seconds of the header `Retry-After` of a 429 or 5xx: the responses that client-go repeats after this time
+/// (`rest/with_retry.go`).
+fn retry_after<B>(answer: &Response<B>) -> Option<u32> {
+    let status = answer.status();
+    if status != StatusCode::TOO_MANY_REQUESTS && !status.is_server_error() {
+        return None;
+    }
+    answer.headers().get(RETRY_AFTER)?.to_str().ok()?.trim().parse().ok()
+}
+
+/// The same failure as a `Status` with `retryAfterSeconds`, in which [`Error::class`](crate::Error::class) looks for the
+/// delay. API priority and fairness, the limit of requests in flight and proxies answer with a header and a line of text.
+async fn with_delay<B>(answer: Response<Listened<B>>, seconds: u32) -> Response<Either<Listened<B>, Full<Bytes>>>
+where
+    B: Body<Data = Bytes> + Unpin,
+    B::Error: Into<BoxError>,
+{
+    let (mut parts, body) = answer.into_parts();
+    let text = Limited::new(body, MOST_OF_A_FAILURE).collect().await;
+    let text = text.map(http_body_util::Collected::to_bytes).unwrap_or_default();
+    let known = serde_json::from_slice::<Value>(&text).ok();
+    let mut status = known.filter(|known| known["kind"] == "Status").unwrap_or_else(|| {
+        let line = String::from_utf8_lossy(&text);
+        let reason = parts.status.canonical_reason().unwrap_or_default();
+        let message = if line.trim().is_empty() { reason } else { line.trim() };
+        json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure", "code": parts.status.as_u16(),
+            "reason": reason.replace(' ', ""), "message": message})
+    });
+    if status["details"]["retryAfterSeconds"].as_u64().unwrap_or(0) == 0 {
+        status["details"]["retryAfterSeconds"] = seconds.into();
+    }
+    parts.headers.remove(CONTENT_LENGTH);
+    Response::from_parts(parts, Either::Right(Full::new(status.to_string().into())))
 }
 
 fn silence() -> BoxError {

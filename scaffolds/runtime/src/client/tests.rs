@@ -91,6 +91,39 @@ async fn a_silent_api_server_fails_a_request_after_thirty_seconds() {
     }
 }
 
+/// As those of API priority and fairness, of the limit of requests in flight, and of a proxy.
+#[tokio::test]
+async fn an_api_server_that_is_busy_is_asked_again_after_the_time_that_its_header_names() {
+    use crate::error::Class;
+    let status = r#"{"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": 503, "message": "busy",
+        "details": {"causes": [{"message": "because"}]}}"#;
+    let seconds = |seconds| Class::RetryAfter(Duration::from_secs(seconds));
+    let cases = [
+        (429, "5", "Too many requests, please try again later.\n", seconds(5)),
+        (429, "7", "", seconds(7)),
+        (503, "9", "<html>down</html>", seconds(9)),
+        (503, "3", status, seconds(3)),
+        (502, "2", "{\"kind\": 1}", seconds(2)),
+        (429, "0", "busy", Class::Retry),
+        (503, "Wed, 21 Oct 2026 07:28:00 GMT", "busy", Class::Retry),
+        (404, "5", "no", Class::Retry),
+    ];
+    for (code, header, body, class) in cases {
+        let service = service_fn(move |_: Request<Body>| async move {
+            let body = http_body_util::Full::new(Bytes::from_static(body.as_bytes()));
+            let answer = Response::builder().status(code).header("retry-after", header);
+            Ok::<_, Infallible>(answer.body(body).unwrap())
+        });
+        let client = over(service, "default", &Metrics::new(), WriteGate::open());
+        let error = Error::from(maps(&client).get("a").await.unwrap_err());
+        assert_eq!(
+            (error.code(), error.class()),
+            (Some(code), class),
+            "{code} {body}: {error}"
+        );
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_slow_response_that_continues_does_not_time_out() {
     let (client, _) = client(Behaviour::Trickle, &Metrics::new(), WriteGate::open());

@@ -3,12 +3,13 @@
 
 use std::sync::Arc;
 
+use kube::api::Patch;
 use serde_json::{Value, json};
 
-use super::Context;
+use super::{Context, Source};
 use crate::{
     api::Requests,
-    child::{Applied, Child, Done, Ownership},
+    child::{Applied, Child, Done, Existing, Ownership},
     error::{Error, NotOwned, Result},
     key::ObjectKey,
     kind::Kind,
@@ -20,8 +21,7 @@ pub(super) struct Wanted<C> {
     pub(super) intent: C,
     pub(super) key: ObjectKey,
     pub(super) ownership: Ownership,
-    /// Whether an existing object that names nobody is adopted.
-    pub(super) adopts: bool,
+    pub(super) existing: Existing,
 }
 
 impl<K: AnyObject> Context<K> {
@@ -31,7 +31,7 @@ impl<K: AnyObject> Context<K> {
             intent,
             key,
             ownership,
-            adopts,
+            existing,
         } = wanted;
         let source = self.source(kind).ok();
         if source.is_some_and(|source| !source.informer.is_served()) {
@@ -46,14 +46,17 @@ impl<K: AnyObject> Context<K> {
             owner_key: &self.key,
             manager: &self.shared.manager,
             applies: &self.shared.applies,
-            adopts,
+            existing,
             watched: source.is_some(),
         };
         let cached = match source {
             Some(source) => source.informer.store().get(&key),
             None => child.requests.get(key.name()).await?.map(Arc::new),
         };
-        let mut done = Box::pin(child.apply(cached.as_deref())).await;
+        let mut done = match cached.as_deref() {
+            Some(observed) => Box::pin(child.join(observed)).await,
+            None => Box::pin(self.apply_new(&child, source)).await,
+        };
         match &mut done {
             Ok(Done {
                 applied: Applied::Created(written) | Applied::Updated(written),
@@ -73,6 +76,43 @@ impl<K: AnyObject> Context<K> {
             self.shared.blocked.forget_owner(&self.key);
         }
         done.map(|done| done.applied)
+    }
+
+    /// Creates a child that the cache does not contain. If it exists nevertheless, because somebody removed its label or the
+    /// watch is late, the reconciler has made its intent without the child, such as a new password for a Secret: the child is
+    /// not changed in this run, and the next one finds it in the cache.
+    async fn apply_new<C: AnyObject>(&self, child: &Child<'_, C>, source: Option<&Source<C>>) -> Result<Done<C>> {
+        let found = match child.create().await? {
+            Ok(done) => return Ok(done),
+            Err(found) => found,
+        };
+        if let Some(source) = source.filter(|_| child.is(&found))
+            && self.show(child, source, &found).await?
+            && child.existing != Existing::Kept
+        {
+            return Err(Error::retry(format!(
+                "{} `{}` exists, but was not in the cache, because its label was removed or the watch is late: it is not \
+                 changed before the next reconcile",
+                child.requests.kind().kind(),
+                child.key
+            )));
+        }
+        let done = child.join(&found).await?;
+        Ok(Done { news: true, ..done })
+    }
+
+    /// Stores an existing child in the cache, with the operator's label. Returns false if the cache does not select it.
+    async fn show<C: AnyObject>(&self, child: &Child<'_, C>, source: &Source<C>, found: &C) -> Result<bool> {
+        let (label, meta) = (&self.shared.label, found.meta());
+        let shown = if label.is_on(meta) {
+            found.clone()
+        } else {
+            let patch = Patch::Merge(label.patch(meta.uid.as_deref()));
+            // As the search for children without the label: not as the manager whose fields are compared with the intent.
+            let manager = self.shared.manager.split('/').next().unwrap_or_default();
+            child.requests.patch(child.key.name(), None, &patch, manager).await?
+        };
+        Ok(source.informer.observe_write(shown, None))
     }
 
     /// Reconciles this object again when the object that has its child's name gets another controller or is deleted.

@@ -54,7 +54,7 @@ impl<K: AnyObject> Context<K> {
         self.of(&Kind::<C>::of()).by_index(index, value)
     }
 
-    /// All cached objects of an owned kind whose controller is this object, in no particular order. If this object is
+    /// All cached objects of an owned kind whose controller is this object, by namespace and name. If this object is
     /// namespaced, only objects in its namespace are its children, even if others name it as their controller.
     ///
     /// # Caveats

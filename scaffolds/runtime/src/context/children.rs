@@ -5,7 +5,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use super::{Context, apply::Wanted};
 use crate::{
     api::Requests,
-    child::{Applied, Ownership},
+    child::{Applied, Existing, Ownership},
     error::{Error, Result},
     key::{ObjectKey, check_name, check_namespace},
     kind::Kind,
@@ -20,6 +20,10 @@ impl<K: AnyObject> Context<K> {
     /// The child gets this object as its controller, the operator's [label](Self::child_label), and its namespace if
     /// the intent names none: see [`namespace`](Self::namespace). Kubernetes deletes it with its owner.
     ///
+    /// A child that exists although the cache did not contain it, because somebody removed its label or the watch is late,
+    /// is not changed, since the intent was made without it: it is labelled and stored in the cache, the error is
+    /// retried, and the next reconcile finds the child.
+    ///
     /// Values are compared, regardless of their recorded field manager. A value that the server stores in another form
     /// is applied once in each process; quantities (`1000m`, `1`) are compared by their amounts.
     ///
@@ -33,7 +37,19 @@ impl<K: AnyObject> Context<K> {
     /// no name, or one that is invalid in a path, it is in another namespace than its namespaced owner, or it is
     /// cluster-scoped and its owner is not.
     pub async fn apply_child<C: Object>(&self, intent: C) -> Result<Applied<C>> {
-        Box::pin(self.apply_owned(&Kind::of(), intent, false)).await
+        Box::pin(self.apply_owned(&Kind::of(), intent, Existing::Repaired)).await
+    }
+
+    /// Creates one child if it is missing, and never changes it afterwards: a Secret with a generated password, a Job. The
+    /// result for an existing child is [`Applied::Unchanged`]; [`child`](Self::child) then returns it, as it is.
+    ///
+    /// An existing child that lacks the operator's label, because somebody has removed it, gets the label again.
+    ///
+    /// # Errors
+    ///
+    /// As [`apply_child`](Self::apply_child).
+    pub async fn create_once<C: Object>(&self, intent: C) -> Result<Applied<C>> {
+        Box::pin(self.apply_owned(&Kind::of(), intent, Existing::Kept)).await
     }
 
     /// As [`apply_child`](Self::apply_child), but an existing object of that name without a controller becomes a child
@@ -44,20 +60,20 @@ impl<K: AnyObject> Context<K> {
     ///
     /// As [`apply_child`](Self::apply_child): an object that another object controls is never changed.
     pub async fn adopt_child<C: Object>(&self, intent: C) -> Result<Applied<C>> {
-        Box::pin(self.apply_owned(&Kind::of(), intent, true)).await
+        Box::pin(self.apply_owned(&Kind::of(), intent, Existing::Adopted)).await
     }
 
     pub(super) async fn apply_owned<C: AnyObject>(
         &self,
         kind: &Kind<C>,
         intent: C,
-        adopts: bool,
+        existing: Existing,
     ) -> Result<Applied<C>> {
         let wanted = Wanted {
             key: self.key_of_child(kind, &intent)?,
             intent,
             ownership: Ownership::Controller(self.owner_reference()),
-            adopts,
+            existing,
         };
         Box::pin(self.apply(kind, wanted)).await
     }

@@ -14,7 +14,7 @@ mod status;
 mod unchosen;
 mod unowned;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, atomic::AtomicBool};
 
 use k8s_openapi::api::core::v1::ObjectReference;
 use kube::Client;
@@ -54,6 +54,8 @@ pub struct Context<K> {
     pub(crate) reconcile_id: u64,
     /// The priority of the next run, if the reconciler has set it.
     pub(crate) priority: Arc<Mutex<Option<Priority>>>,
+    /// Whether the reconciler has changed the status in this run, or has left it equal.
+    pub(crate) patched: Arc<AtomicBool>,
 }
 
 impl<K: AnyObject> Context<K> {

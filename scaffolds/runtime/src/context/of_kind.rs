@@ -4,7 +4,7 @@ use std::{any::Any, sync::Arc};
 
 use super::{Context, OWNER_INDEX, Source, Writes, reference};
 use crate::{
-    child::{Applied, controller_of},
+    child::{Applied, Existing, controller_of},
     error::{Error, Result},
     events::EventType,
     key::ObjectKey,
@@ -95,6 +95,7 @@ impl<K: AnyObject, C: AnyObject> OfKind<'_, K, C> {
         let uid = self.cx.object.meta().uid.as_deref().unwrap_or_default();
         let mut children = store.by_index(OWNER_INDEX, uid);
         children.retain(|child| self.cx.is_beside(&**child));
+        children.sort_by_cached_key(|child| ObjectKey::of(&**child));
         Ok(children)
     }
 
@@ -117,12 +118,17 @@ impl<K: AnyObject, C: AnyObject> OfKind<'_, K, C> {
 
     /// See [`Context::apply_child`]. `apiVersion` and `kind` of the intent are set.
     pub async fn apply_child(&self, intent: C) -> Result<Applied<C>> {
-        Box::pin(self.cx.apply_owned(self.kind, intent, false)).await
+        Box::pin(self.cx.apply_owned(self.kind, intent, Existing::Repaired)).await
+    }
+
+    /// See [`Context::create_once`].
+    pub async fn create_once(&self, intent: C) -> Result<Applied<C>> {
+        Box::pin(self.cx.apply_owned(self.kind, intent, Existing::Kept)).await
     }
 
     /// See [`Context::adopt_child`].
     pub async fn adopt_child(&self, intent: C) -> Result<Applied<C>> {
-        Box::pin(self.cx.apply_owned(self.kind, intent, true)).await
+        Box::pin(self.cx.apply_owned(self.kind, intent, Existing::Adopted)).await
     }
 
     /// See [`Context::prune_children`].
@@ -132,12 +138,12 @@ impl<K: AnyObject, C: AnyObject> OfKind<'_, K, C> {
 
     /// See [`Context::apply_shared`].
     pub async fn apply_shared(&self, intent: C) -> Result<Applied<C>> {
-        Box::pin(self.cx.apply_co_owned(self.kind, intent, false)).await
+        Box::pin(self.cx.apply_co_owned(self.kind, intent, Existing::Repaired)).await
     }
 
     /// See [`Context::adopt_shared`].
     pub async fn adopt_shared(&self, intent: C) -> Result<Applied<C>> {
-        Box::pin(self.cx.apply_co_owned(self.kind, intent, true)).await
+        Box::pin(self.cx.apply_co_owned(self.kind, intent, Existing::Adopted)).await
     }
 
     /// See [`Context::shared_objects`].
@@ -152,12 +158,12 @@ impl<K: AnyObject, C: AnyObject> OfKind<'_, K, C> {
 
     /// See [`Context::apply_unowned`].
     pub async fn apply_unowned(&self, intent: C) -> Result<Applied<C>> {
-        Box::pin(self.cx.apply_marked(self.kind, intent, false)).await
+        Box::pin(self.cx.apply_marked(self.kind, intent, Existing::Repaired)).await
     }
 
     /// See [`Context::adopt_unowned`].
     pub async fn adopt_unowned(&self, intent: C) -> Result<Applied<C>> {
-        Box::pin(self.cx.apply_marked(self.kind, intent, true)).await
+        Box::pin(self.cx.apply_marked(self.kind, intent, Existing::Adopted)).await
     }
 
     /// See [`Context::unowned_objects`].

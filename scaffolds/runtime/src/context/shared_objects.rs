@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     api::Requests,
-    child::{Applied, Ownership, owners_of},
+    child::{Applied, Existing, Ownership, owners_of},
     error::{Error, Result},
     key::ObjectKey,
     kind::Kind,
@@ -44,7 +44,7 @@ impl<K: AnyObject> Context<K> {
     /// Those of [`apply_child`](Self::apply_child), and [`Error::Setup`], without a request, if the controller does not
     /// declare [`shares`](crate::Controller::shares).
     pub async fn apply_shared<C: Object>(&self, intent: C) -> Result<Applied<C>> {
-        Box::pin(self.apply_co_owned(&Kind::of(), intent, false)).await
+        Box::pin(self.apply_co_owned(&Kind::of(), intent, Existing::Repaired)).await
     }
 
     /// As [`apply_shared`](Self::apply_shared), but an existing object of that name without a controller is taken over,
@@ -54,7 +54,7 @@ impl<K: AnyObject> Context<K> {
     ///
     /// Those of [`apply_shared`](Self::apply_shared).
     pub async fn adopt_shared<C: Object>(&self, intent: C) -> Result<Applied<C>> {
-        Box::pin(self.apply_co_owned(&Kind::of(), intent, true)).await
+        Box::pin(self.apply_co_owned(&Kind::of(), intent, Existing::Adopted)).await
     }
 
     /// The cached objects of kind `C` of which this object is an owner, but not the controller, in no particular order.
@@ -87,7 +87,7 @@ impl<K: AnyObject> Context<K> {
         &self,
         kind: &Kind<C>,
         intent: C,
-        adopts: bool,
+        existing: Existing,
     ) -> Result<Applied<C>> {
         self.check_shares(kind)?;
         let owner = OwnerReference {
@@ -99,7 +99,7 @@ impl<K: AnyObject> Context<K> {
             key: self.key_of_child(kind, &intent)?,
             intent,
             ownership: Ownership::Shared(owner),
-            adopts,
+            existing,
         };
         Box::pin(self.apply(kind, wanted)).await
     }

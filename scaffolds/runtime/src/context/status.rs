@@ -1,6 +1,6 @@
 //! Writes the status of the object itself, by patches that name the resource version they are based on.
 
-use std::sync::Arc;
+use std::sync::{Arc, atomic::Ordering};
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use kube::{api::Patch, core::object::HasStatus};
@@ -38,6 +38,7 @@ impl<K: AnyObject> Context<K> {
         K: HasStatus,
         K::Status: Clone + Default + PartialEq + Serialize,
     {
+        self.patched.store(true, Ordering::Relaxed);
         let latest = self.latest();
         let before = latest.status().cloned().unwrap_or_default();
         let mut after = before.clone();
@@ -48,8 +49,8 @@ impl<K: AnyObject> Context<K> {
         let before = latest
             .status()
             .map_or(Value::Null, |_| serde_json::to_value(&before).unwrap_or_default());
-        self.send_status(&latest, &before, serde_json::to_value(&after).map_err(Error::retry)?)
-            .await
+        let after = serde_json::to_value(&after).map_err(Error::retry)?;
+        self.send_status(&latest, [&before, &after], &self.shared.manager).await
     }
 
     /// As [`patch_status`](Self::patch_status), for a kind whose status has no Rust type. `change` gets the status as JSON;
@@ -59,6 +60,7 @@ impl<K: AnyObject> Context<K> {
     ///
     /// As [`patch_status`](Self::patch_status).
     pub async fn patch_status_json(&self, change: impl FnOnce(&mut Value)) -> Result<bool> {
+        self.patched.store(true, Ordering::Relaxed);
         let latest = self.latest();
         let mut object = serde_json::to_value(&*latest).map_err(Error::retry)?;
         let before = object["status"].take();
@@ -67,7 +69,7 @@ impl<K: AnyObject> Context<K> {
         if before.is_null() && after == json!({}) {
             return Ok(false);
         }
-        self.send_status(&latest, &before, after).await
+        self.send_status(&latest, [&before, &after], &self.shared.manager).await
     }
 
     /// The newest version of this object (by uid) in the cache.
@@ -78,23 +80,24 @@ impl<K: AnyObject> Context<K> {
             .unwrap_or_else(|| self.object.clone())
     }
 
-    pub(crate) async fn send_status(&self, latest: &K, before: &Value, after: Value) -> Result<bool> {
-        let Some(diff) = merge_diff(before, &after) else {
+    /// Changes the status from the first value to the second one, under this field manager.
+    pub(crate) async fn send_status(&self, latest: &K, [before, after]: [&Value; 2], manager: &str) -> Result<bool> {
+        let Some(diff) = merge_diff(before, after) else {
             return Ok(false);
         };
         let patch = json!({"metadata": {"resourceVersion": latest.meta().resource_version}, "status": diff});
-        let guard = self.shared.in_flight.begin(&self.key, Sent::Status(after));
-        let written = self.patch(Some("status"), patch).await?;
+        let guard = self.shared.in_flight.begin(&self.key, Sent::Status(after.clone()));
+        let written = self.patch(Some("status"), patch, manager).await?;
         self.observe(written);
         drop(guard);
         Ok(true)
     }
 
     /// A merge patch of the object itself. The caller decides whether to store the response in the cache.
-    pub(crate) async fn patch(&self, part: Option<&str>, patch: Value) -> Result<K> {
+    pub(crate) async fn patch(&self, part: Option<&str>, patch: Value, manager: &str) -> Result<K> {
         let requests = Requests::beside(&self.shared.client, self.shared.kind(), &self.key);
         requests
-            .patch(self.key.name(), part, &Patch::Merge(patch), &self.shared.manager)
+            .patch(self.key.name(), part, &Patch::Merge(patch), manager)
             .await
     }
 

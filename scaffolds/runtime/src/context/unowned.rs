@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::{Context, apply::Wanted};
 use crate::{
     api::Requests,
-    child::{Applied, Ownership, mark, mark_of},
+    child::{Applied, Existing, Ownership, mark, mark_of},
     error::{Error, Result},
     key::{ObjectKey, check_name, check_namespace},
     kind::Kind,
@@ -40,7 +40,7 @@ impl<K: AnyObject> Context<K> {
     /// watched. In a namespace that a [selector](crate::ManagerBuilder::namespace_selector) does not choose, the error is
     /// retried, also without a request, and this object is reconciled at once when the namespace is chosen.
     pub async fn apply_unowned<C: Object>(&self, intent: C) -> Result<Applied<C>> {
-        Box::pin(self.apply_marked(&Kind::of(), intent, false)).await
+        Box::pin(self.apply_marked(&Kind::of(), intent, Existing::Repaired)).await
     }
 
     /// As [`apply_unowned`](Self::apply_unowned), but an existing object of that name with neither a controller nor the
@@ -50,7 +50,7 @@ impl<K: AnyObject> Context<K> {
     ///
     /// Those of [`apply_unowned`](Self::apply_unowned).
     pub async fn adopt_unowned<C: Object>(&self, intent: C) -> Result<Applied<C>> {
-        Box::pin(self.apply_marked(&Kind::of(), intent, true)).await
+        Box::pin(self.apply_marked(&Kind::of(), intent, Existing::Adopted)).await
     }
 
     /// The cached objects of kind `C` that were [applied](Self::apply_unowned) for this object, in all namespaces, in no
@@ -92,14 +92,14 @@ impl<K: AnyObject> Context<K> {
         &self,
         kind: &Kind<C>,
         intent: C,
-        adopts: bool,
+        existing: Existing,
     ) -> Result<Applied<C>> {
         self.check_unowned(kind)?;
         let wanted = Wanted {
             key: self.key_of_unowned(kind, &intent)?,
             intent,
             ownership: Ownership::Unowned(self.mark()),
-            adopts,
+            existing,
         };
         Box::pin(self.apply(kind, wanted)).await
     }

@@ -60,6 +60,8 @@ pub struct Controller<K: Resource> {
     claims: HashMap<KindId, Selector<K>>,
     foreign: bool,
     condition: Option<String>,
+    /// Whether that condition is `True` if something is wrong.
+    abnormal: bool,
     uses: Vec<Use>,
     rules: Vec<Rule>,
 }
@@ -105,6 +107,7 @@ impl<K: AnyObject> Controller<K> {
             claims: HashMap::new(),
             foreign: false,
             condition: None,
+            abnormal: false,
             uses: Vec::new(),
             rules: Vec::new(),
         }
@@ -131,6 +134,13 @@ impl<K: AnyObject> Controller<K> {
     pub fn condition(mut self, type_: impl Into<String>) -> Self {
         self.condition = Some(type_.into());
         self
+    }
+
+    /// As [`condition`](Self::condition), for a type that is `True` if something is wrong, such as `Degraded`: failures
+    /// set it to `True`, and the next success to `False`.
+    pub fn abnormal_condition(mut self, type_: impl Into<String>) -> Self {
+        self.abnormal = true;
+        self.condition(type_)
     }
 
     /// Wakes the controller only for changes of its own kind that pass the predicate; deletions always pass.

@@ -17,7 +17,7 @@ use crate::{
     queue::WorkQueue,
     rbac::{Registration, Use},
     reconciler::Reconciler,
-    worker::{Main, Traces, Worker},
+    worker::{Main, Outage, Traces, Worker},
 };
 
 /// What a subscription needs of its controller.
@@ -149,7 +149,8 @@ impl<K: AnyObject> Controller<K> {
             shared: Arc::new(shared),
             reconciler,
             conditions: manager.conditions().clone(),
-            traces: Traces::default(),
+            traces: Traces::new(self.abnormal),
+            outage: Outage::default(),
             heartbeat: manager.heartbeat().clone(),
             timeout: self.timeout,
             main,

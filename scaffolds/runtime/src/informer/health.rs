@@ -6,7 +6,7 @@ use std::time::Duration;
 use kube::{Error, runtime::watcher};
 use tokio::{sync::watch, time::Instant};
 
-use crate::jitter::Jitter;
+use crate::{error::chain, jitter::Jitter};
 
 /// The state of each watch, readable by other tasks.
 #[derive(Debug)]
@@ -147,6 +147,12 @@ impl Health {
         let _ = self.synced.subscribe().wait_for(|synced| *synced).await;
     }
 
+    /// The number of failing watches.
+    pub(super) fn failing(&self) -> usize {
+        let sources = self.sources.lock().unwrap_or_else(PoisonError::into_inner);
+        sources.iter().filter(|health| health.error.is_some()).count()
+    }
+
     /// The current errors, one for each failing watch.
     pub(super) fn last_error(&self) -> Option<String> {
         let sources = self.sources.lock().unwrap_or_else(PoisonError::into_inner);
@@ -229,27 +235,13 @@ pub(super) fn reason(error: &watcher::Error) -> String {
     )
 }
 
-/// An error with its causes, each once: many of kube's messages already quote their cause.
-fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        let cause_text = cause.to_string();
-        if !text.contains(&cause_text) {
-            text = format!("{text}: {cause_text}");
-        }
-        source = cause.source();
-    }
-    text
-}
-
-/// Whether the server only requires a new list: its history no longer reaches back to the version of the watch.
+/// Whether the server only requires a new list: its history no longer reaches back to the version of the watch. A list
+/// that fails with the same code is a failure.
 pub(super) fn is_expired(error: &watcher::Error) -> bool {
     matches!(error,
         watcher::Error::WatchError(status)
         | watcher::Error::WatchStartFailed(Error::Api(status))
-        | watcher::Error::WatchFailed(Error::Api(status))
-        | watcher::Error::InitialListFailed(Error::Api(status)) if status.code == 410)
+        | watcher::Error::WatchFailed(Error::Api(status)) if status.code == 410)
 }
 
 #[cfg(test)]

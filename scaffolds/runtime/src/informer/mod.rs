@@ -313,6 +313,11 @@ impl<K: Watchable> Informer<K> {
     pub fn last_error(&self) -> Option<String> {
         self.shared.health.last_error()
     }
+
+    /// The number of failing watches.
+    pub(crate) fn failing(&self) -> usize {
+        self.shared.health.failing()
+    }
 }
 
 impl<K: Watchable> Shared<K> {

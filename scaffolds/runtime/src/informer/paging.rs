@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 use futures::future::{BoxFuture, FutureExt};
-use http::{Request, Response, Uri, request::Parts};
+use http::{Request, Response, StatusCode, Uri, request::Parts};
 use http_body_util::{BodyExt, Either, Full, combinators::MapErr};
 use kube::{Client, Error, client::Body};
 use tower::{BoxError, service_fn};
@@ -20,12 +20,18 @@ const MOST: usize = 8 << 20;
 struct Pages {
     next: usize,
     most: usize,
+    /// The next list is read in one response: one in pages was too old for its next page.
+    whole: bool,
 }
 
 impl Pages {
     fn new(most: u32) -> Self {
         let most = usize::try_from(most.max(1)).unwrap_or(usize::MAX);
-        Self { next: most, most }
+        Self {
+            next: most,
+            most,
+            whole: false,
+        }
     }
 
     /// Records the size of a page for which `asked` objects were requested.
@@ -75,15 +81,25 @@ fn asks_for_page(uri: &Uri) -> bool {
     pairs().any(|pair| pair.starts_with("limit=")) && !pairs().any(|pair| pair.starts_with("watch="))
 }
 
-/// Requests a page until one is small enough.
+/// Requests a page until one is small enough. If the API server does not remember the version of the first page any more
+/// (410), the next list is one without pages, as in client-go (`tools/pager`: `FullListIfExpired`), whatever its size.
 async fn page(client: Client, pages: Arc<Mutex<Pages>>, asked: Parts) -> Result<Answer, BoxError> {
     let lock = || pages.lock().unwrap_or_else(PoisonError::into_inner);
     loop {
-        let limit = lock().next;
+        let later = is_later_page(&asked.uri);
+        let (limit, whole) = {
+            let pages = lock();
+            (pages.next, pages.whole && !later)
+        };
         let mut request = Request::from_parts(asked.clone(), Body::empty());
-        *request.uri_mut() = with_limit(&asked.uri, limit)?;
+        *request.uri_mut() = with_limit(&asked.uri, (!whole).then_some(limit))?;
         let (parts, body) = client.send(request).await?.into_parts();
+        if whole && parts.status.is_success() {
+            lock().whole = false;
+            return Ok(Response::from_parts(parts, pass(body)));
+        }
         if !parts.status.is_success() {
+            lock().whole |= later && parts.status == StatusCode::GONE;
             return Ok(Response::from_parts(parts, pass(body)));
         }
         let most = if limit > 1 { MOST } else { usize::MAX };
@@ -125,18 +141,18 @@ fn source(error: Error) -> BoxError {
     }
 }
 
-fn with_limit(uri: &Uri, limit: usize) -> Result<Uri, http::Error> {
+/// Whether the request is for a page after the first.
+fn is_later_page(uri: &Uri) -> bool {
+    let mut pairs = uri.query().unwrap_or_default().split('&');
+    pairs.any(|pair| pair.strip_prefix("continue=").is_some_and(|token| !token.is_empty()))
+}
+
+/// The same list with this page size, or without pages.
+fn with_limit(uri: &Uri, limit: Option<usize>) -> Result<Uri, http::Error> {
     let query = uri.query().unwrap_or_default();
-    let pairs: Vec<_> = query
-        .split('&')
-        .map(|pair| {
-            if pair.starts_with("limit=") {
-                format!("limit={limit}")
-            } else {
-                pair.to_owned()
-            }
-        })
-        .collect();
+    let others = query.split('&').filter(|pair| !pair.starts_with("limit="));
+    let limit = limit.map(|limit| format!("limit={limit}"));
+    let pairs: Vec<_> = others.map(str::to_owned).chain(limit).collect();
     let mut parts = uri.clone().into_parts();
     parts.path_and_query = Some(format!("{}?{}", uri.path(), pairs.join("&")).parse()?);
     Ok(Uri::from_parts(parts)?)

@@ -12,7 +12,6 @@ use kube::{
     api::{ListParams, Patch},
     core::PartialObjectMeta,
 };
-use serde_json::json;
 use tokio::time::{Instant, sleep};
 use tracing::{info, warn};
 
@@ -180,8 +179,8 @@ impl Labelling {
     /// A child that cannot be labelled delays no other: it is labelled when its owner applies it.
     async fn label<C: AnyObject>(&self, informer: &Informer<C>, child: &PartialObjectMeta<C>) {
         let kind = informer.kind();
-        let (key, (label, value)) = (ObjectKey::of(child), self.label.pair());
-        let patch = json!({"metadata": {"uid": child.metadata.uid, "labels": {label: value}}});
+        let key = ObjectKey::of(child);
+        let patch = self.label.patch(child.metadata.uid.as_deref());
         let requests = Requests::beside(&self.client, kind, &key);
         match requests
             .patch(key.name(), None, &Patch::Merge(patch), &self.manager)

@@ -18,9 +18,14 @@ impl Metrics {
             store.invalid_len() as f64
         });
         let help = "Own writes that were not merged into the cache, because resource versions are not numbers.";
+        let failing = informer.clone();
         let informer = informer.clone();
         self.computed_counter("kubewright_unmerged_writes_total", help, &labels, move || {
             informer.unmerged_writes() as f64
+        });
+        let help = "Lists and watches that fail; their part of the cache may be old.";
+        self.computed("kubewright_failing_watches", help, &labels, move || {
+            failing.failing() as f64
         });
     }
 
@@ -31,7 +36,11 @@ impl Metrics {
             ("version", kind.version()),
             ("kind", kind.kind()),
         ];
-        for name in ["kubewright_invalid_objects", "kubewright_unmerged_writes_total"] {
+        for name in [
+            "kubewright_invalid_objects",
+            "kubewright_unmerged_writes_total",
+            "kubewright_failing_watches",
+        ] {
             self.registry.remove(name, &labels);
         }
     }

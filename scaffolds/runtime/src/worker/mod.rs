@@ -1,5 +1,7 @@
 //! The workers of a controller: they take keys from its queue, run the reconciler, and handle the result.
 
+mod frequent;
+mod outage;
 #[cfg(feature = "testing")]
 mod rehearsal;
 mod run;
@@ -17,10 +19,12 @@ use std::{
     time::Duration,
 };
 
-use tokio::time::Instant;
-use tracing::{Instrument, Span, error, field, info_span};
+use tokio::{task::yield_now, time::Instant};
+use tracing::{Instrument, Span, error, field, info_span, warn};
 
+use self::frequent::{Frequent, MANY, WINDOW};
 pub(crate) use self::{
+    outage::Outage,
     trace::Traces,
     wake::{Main, priority},
 };
@@ -51,6 +55,7 @@ pub(crate) struct Worker<K: AnyObject, R> {
     pub(crate) metrics: ControllerMetrics,
     pub(crate) conditions: ConditionTypes,
     pub(crate) traces: Traces,
+    pub(crate) outage: Outage,
     pub(crate) heartbeat: Heartbeat,
     pub(crate) timeout: Option<Duration>,
     pub(crate) main: Main<K>,
@@ -118,6 +123,7 @@ impl<K: AnyObject, R: Reconciler<K>> Runnable for Worker<K, R> {
     fn work(self: Arc<Self>) -> Pending<'static> {
         Box::pin(async move {
             let polls = self.heartbeat.polls(&self.name);
+            let mut frequent = Frequent::default();
             while let Some(held) = self.queue.next().await {
                 let id = RECONCILES.fetch_add(1, Ordering::Relaxed);
                 let span = info_span!(
@@ -130,6 +136,9 @@ impl<K: AnyObject, R: Reconciler<K>> Runnable for Worker<K, R> {
                     otel.status_code = field::Empty,
                 );
                 let (key, priority) = (held.key().clone(), held.priority());
+                if frequent.count(&key, Instant::now()) {
+                    span.in_scope(|| warn!("reconciled {MANY} times within {WINDOW:?}"));
+                }
                 let processed = self.process(held, id).instrument(span.clone());
                 // Also catches panics of the author's types outside of the reconciler: `Display`, `Serialize`.
                 if let Err(panic) = isolated_future(polls.observed(&key, processed)).await {
@@ -137,6 +146,8 @@ impl<K: AnyObject, R: Reconciler<K>> Runnable for Worker<K, R> {
                     span.in_scope(|| error!("a panic outside of the reconciler: {panic}"));
                     self.queue.add_rate_limited(key, priority);
                 }
+                // A run need not wait for anything: then other controllers, watches and probes have their turn here.
+                yield_now().await;
             }
         })
     }
@@ -165,7 +176,7 @@ impl<K: AnyObject, R: Reconciler<K>> Worker<K, R> {
                     self.main.see(&Delta::Added { object, initial: true });
                 }
             }
-            tokio::task::yield_now().await;
+            yield_now().await;
         }
     }
 
@@ -176,7 +187,7 @@ impl<K: AnyObject, R: Reconciler<K>> Worker<K, R> {
             // Its namespace joins, and then it is queued again; or it leaves: nothing in it was deleted.
             self.main.has_gone(held.key());
             self.queue.forget(held.key());
-            self.traces.take(held.key());
+            self.traces.forget(held.key());
             return;
         };
         let _active = self.metrics.active();
@@ -191,7 +202,7 @@ impl<K: AnyObject, R: Reconciler<K>> Worker<K, R> {
         let Some(object) = self.shared.main.informer.store().get(&key) else {
             // Gone, or undecodable, which the informer reports.
             self.queue.forget(&key);
-            self.traces.take(&key);
+            self.traces.forget(&key);
             return;
         };
         let attempt = self.queue.failures(&key);
@@ -202,6 +213,7 @@ impl<K: AnyObject, R: Reconciler<K>> Worker<K, R> {
             attempt,
             reconcile_id,
             priority: Arc::default(),
+            patched: Arc::default(),
         };
         let started = Instant::now();
         let end = self.run(&cx).await;

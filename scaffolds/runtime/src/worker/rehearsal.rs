@@ -33,6 +33,7 @@ impl<K: AnyObject, R: Reconciler<K>> Worker<K, R> {
             attempt: 0,
             reconcile_id: RECONCILES.fetch_add(1, Ordering::Relaxed),
             priority: Arc::default(),
+            patched: Arc::default(),
         };
         match self.run(&cx).await {
             End::Returned(Ok(Next::Nothing)) => Ok(None),

@@ -3,11 +3,12 @@
 use std::{fmt, sync::Arc, time::Duration};
 
 use serde_json::{Value, json};
+use tracing::warn;
 
 use super::Worker;
 use crate::{
     context::{Context, Sent},
-    error::Result,
+    error::{Result, SHORTEST_DELAY},
     isolate::{Panic, isolated_future},
     object::AnyObject,
     reconciler::{Action, Cleanup, Reconciler},
@@ -42,6 +43,24 @@ pub(super) enum Next {
     Nothing,
     After(Duration),
     Backoff,
+}
+
+/// After this many runs in a row, an object that is to be requeued without a delay is named in the log.
+const WITHOUT_DELAY: u32 = 8;
+
+impl Next {
+    fn after(delay: Duration, attempt: u32) -> Self {
+        if delay >= SHORTEST_DELAY {
+            return Self::After(delay);
+        }
+        if attempt == WITHOUT_DELAY {
+            warn!(
+                attempt,
+                "a requeue without a delay was requested again and again: the delays grow"
+            );
+        }
+        Self::Backoff
+    }
 }
 
 impl<K: AnyObject, R: Reconciler<K>> Worker<K, R> {
@@ -85,6 +104,7 @@ impl<K: AnyObject, R: Reconciler<K>> Worker<K, R> {
                     key: cx.key.clone(),
                     object: stored.clone(),
                     priority: cx.priority.clone(),
+                    patched: cx.patched.clone(),
                     ..*cx
                 };
                 self.reconciler.reconcile(&cx, stored).await?
@@ -93,7 +113,7 @@ impl<K: AnyObject, R: Reconciler<K>> Worker<K, R> {
         };
         Ok(match action {
             Action::Done => Next::Nothing,
-            Action::RequeueAfter(delay) => Next::After(delay),
+            Action::RequeueAfter(delay) => Next::after(delay, cx.attempt),
             Action::RequeueWithBackoff => Next::Backoff,
         })
     }
@@ -103,7 +123,7 @@ impl<K: AnyObject, R: Reconciler<K>> Worker<K, R> {
         finalizers.push(name.to_owned());
         let patch = finalizers_patch(&*cx.object, &finalizers);
         let guard = cx.shared.in_flight.begin(&cx.key, Sent::Finalizers(finalizers));
-        let stored = cx.patch(None, patch).await?;
+        let stored = cx.patch(None, patch, &cx.shared.manager).await?;
         cx.observe(stored.clone());
         drop(guard);
         Ok(Arc::new(stored))
@@ -115,7 +135,7 @@ impl<K: AnyObject, R: Reconciler<K>> Worker<K, R> {
             return Ok(Next::Nothing);
         }
         match self.reconciler.cleanup(cx, cx.object.clone()).await? {
-            Cleanup::Pending(delay) => return Ok(Next::After(delay)),
+            Cleanup::Pending(delay) => return Ok(Next::after(delay, cx.attempt)),
             Cleanup::PendingWithBackoff => return Ok(Next::Backoff),
             Cleanup::Done => {}
         }
@@ -123,7 +143,8 @@ impl<K: AnyObject, R: Reconciler<K>> Worker<K, R> {
         let latest = cx.latest();
         let mut finalizers = latest.meta().finalizers.clone().unwrap_or_default();
         finalizers.retain(|name| Some(name.as_str()) != self.reconciler.finalizer());
-        let removed = cx.patch(None, finalizers_patch(&*latest, &finalizers)).await?;
+        let patch = finalizers_patch(&*latest, &finalizers);
+        let removed = cx.patch(None, patch, &cx.shared.manager).await?;
         if removed.meta().finalizers.as_ref().is_none_or(Vec::is_empty) {
             // The object is deleted with its last finalizer: the response is not stored in the cache, the watch
             // delivers the deletion.

@@ -1,11 +1,13 @@
 //! Handles the result of a run: the class of its error decides when it runs again, and whether a person is informed.
 
-use std::time::Duration;
+use std::{ops::RangeInclusive, time::Duration};
 
+use tokio::time::Instant;
 use tracing::{debug, error, field::display, info, warn};
 
 use super::{
     Worker,
+    outage::Seen,
     run::{End, Next},
 };
 use crate::{
@@ -16,6 +18,10 @@ use crate::{
     priority::Priority,
     reconciler::Reconciler,
 };
+
+/// From this conflict in a row on, which is five seconds after the first one with the default backoff, conflicts count as
+/// failures: another client overwrites what the reconciler writes, or the cache is old.
+const LASTING_CONFLICT: u32 = 10;
 
 impl<K: AnyObject, R: Reconciler<K>> Worker<K, R> {
     /// Decides when to run again, and reports errors that a person has to act on.
@@ -40,7 +46,12 @@ impl<K: AnyObject, R: Reconciler<K>> Worker<K, R> {
     }
 
     async fn succeed(&self, cx: &Context<K>, next: Next, priority: Priority) -> Outcome {
-        self.clear_trace(cx).await;
+        self.traces.conflicts(&cx.key, false);
+        if let Err(error) = self.clear_trace(cx).await {
+            self.queue.forget(&cx.key);
+            self.write_again(cx, &error, priority);
+            return Outcome::Requeue;
+        }
         match next {
             Next::Nothing => {
                 self.queue.forget(&cx.key);
@@ -61,22 +72,31 @@ impl<K: AnyObject, R: Reconciler<K>> Worker<K, R> {
 
     async fn fail(&self, cx: &Context<K>, error: &Error, priority: Priority) -> Outcome {
         let class = error.class();
+        let conflicts = self.traces.conflicts(&cx.key, class == Class::Conflict);
         match class {
-            Class::Conflict => {
+            Class::Conflict if conflicts < LASTING_CONFLICT => {
                 let delay = self.queue.add_rate_limited(cx.key.clone(), priority);
                 debug!(?delay, "the object changed meanwhile: {error}");
                 return Outcome::Requeue;
             }
-            Class::Retry | Class::Forbidden | Class::Rejected => {
-                let delays = match class {
-                    Class::Forbidden => Duration::ZERO..=FORBIDDEN_MAX_DELAY,
-                    Class::Rejected => REJECTED_MIN_DELAY..=Duration::MAX,
-                    _ => Duration::ZERO..=Duration::MAX,
-                };
-                let delay = self.queue.add_rate_limited_within(cx.key.clone(), priority, delays);
+            Class::Conflict | Class::Retry | Class::Forbidden | Class::Rejected => {
+                let delay = self
+                    .queue
+                    .add_rate_limited_within(cx.key.clone(), priority, delays(class));
                 let hint = (class == Class::Forbidden).then(|| refusal::hint(&error.to_string()));
                 let hint = hint.flatten().map(display);
-                warn!(attempt = cx.attempt, ?delay, hint, "reconcile failed: {error}");
+                match self.outage.seen(error, Instant::now()) {
+                    Seen::Logged => debug!(attempt = cx.attempt, ?delay, "reconcile failed: {error}"),
+                    Seen::New { unlogged } => {
+                        warn!(
+                            attempt = cx.attempt,
+                            ?delay,
+                            hint,
+                            unlogged,
+                            "reconcile failed: {error}"
+                        );
+                    }
+                }
             }
             Class::RetryAfter(delay) => {
                 self.queue.count_failure(&cx.key);
@@ -84,7 +104,6 @@ impl<K: AnyObject, R: Reconciler<K>> Worker<K, R> {
                 warn!(attempt = cx.attempt, ?delay, "reconcile failed: {error}");
             }
             Class::Terminal => {
-                self.queue.count_failure(&cx.key);
                 self.metrics.terminal();
                 error!("reconcile failed, and is not retried before the object changes: {error}");
             }
@@ -94,10 +113,39 @@ impl<K: AnyObject, R: Reconciler<K>> Worker<K, R> {
                 info!(?delay, "not written: {error}");
             }
         }
-        if matches!(class, Class::Forbidden | Class::Rejected | Class::Terminal) {
-            self.leave_trace(cx, error).await;
+        let reported = match class {
+            Class::Conflict | Class::Forbidden | Class::Rejected | Class::Terminal => self.leave_trace(cx, error).await,
+            Class::Retry | Class::RetryAfter(_) | Class::NotLeader => Ok(()),
+        };
+        match (class, reported) {
+            (Class::Terminal, Err(unwritten)) => self.write_again(cx, &unwritten, priority),
+            (Class::Terminal, Ok(())) => self.queue.count_failure(&cx.key),
+            // The next run, which is requested already, writes it.
+            (_, Err(unwritten)) => debug!("the condition could not be written into the status: {unwritten}"),
+            (_, Ok(())) => {}
         }
         Outcome::Error
+    }
+
+    /// Requests another run, which finds what this one has found, and writes the condition again.
+    fn write_again(&self, cx: &Context<K>, error: &Error, priority: Priority) {
+        let delay = self
+            .queue
+            .add_rate_limited_within(cx.key.clone(), priority, delays(error.class()));
+        info!(
+            ?delay,
+            "reconciled again, because the condition could not be written into the status: {error}"
+        );
+    }
+}
+
+/// The range of the delays after an error of this class.
+fn delays(class: Class) -> RangeInclusive<Duration> {
+    match class {
+        Class::Forbidden => Duration::ZERO..=FORBIDDEN_MAX_DELAY,
+        Class::Rejected => REJECTED_MIN_DELAY..=Duration::MAX,
+        Class::RetryAfter(delay) => delay..=Duration::MAX,
+        _ => Duration::ZERO..=Duration::MAX,
     }
 }
 

@@ -2,83 +2,227 @@
 
 use std::{
     collections::HashMap,
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Mutex, MutexGuard, PoisonError, atomic::Ordering},
 };
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
+use kube::core::PartialObjectMeta;
 use serde_json::{Value, json};
-use tracing::debug;
 
 use super::Worker;
 use crate::{
-    context::Context, error::Error, events::EventType, key::ObjectKey, object::AnyObject, reconciler::Reconciler,
+    api::Requests,
+    context::Context,
+    error::{Error, Result},
+    events::EventType,
+    key::ObjectKey,
+    object::AnyObject,
+    reconciler::Reconciler,
 };
 
-/// Reason and message of the failures that this process wrote into a status, until the object's next success.
+/// What this process knows of the conditions of objects, and of their last failures.
+pub(crate) struct Traces {
+    /// Whether the condition is `True` if something is wrong.
+    abnormal: bool,
+    objects: Mutex<HashMap<ObjectKey, Trace>>,
+}
+
 #[derive(Default)]
-pub(crate) struct Traces(Mutex<HashMap<ObjectKey, [String; 2]>>);
+struct Trace {
+    author: Author,
+    /// The last runs, in a row, that failed because another client wrote first.
+    conflicts: u32,
+}
+
+/// Who wrote the condition.
+#[derive(Clone, Default)]
+enum Author {
+    /// An earlier process may have written it, as this controller or as its reconciler.
+    #[default]
+    Unknown,
+    /// The runtime, because of a failure with this reason and message.
+    Runtime(Box<[String; 2]>),
+    /// The reconciler or another client, or the runtime because of a success.
+    Other,
+}
 
 impl Traces {
-    /// Removes an object's entry, and returns it.
-    pub(super) fn take(&self, key: &ObjectKey) -> Option<[String; 2]> {
-        self.entries().remove(key)
+    pub(crate) fn new(abnormal: bool) -> Self {
+        Self {
+            abnormal,
+            objects: Mutex::default(),
+        }
     }
 
-    fn entries(&self) -> MutexGuard<'_, HashMap<ObjectKey, [String; 2]>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Removes an object's entry.
+    pub(super) fn forget(&self, key: &ObjectKey) {
+        self.lock().remove(key);
+    }
+
+    /// Counts a conflict, and returns how many there were in a row; any other result ends the row.
+    pub(super) fn conflicts(&self, key: &ObjectKey, conflict: bool) -> u32 {
+        let mut objects = self.lock();
+        if conflict {
+            let trace = objects.entry(key.clone()).or_default();
+            trace.conflicts += 1;
+            return trace.conflicts;
+        }
+        if let Some(trace) = objects.get_mut(key) {
+            trace.conflicts = 0;
+        }
+        0
+    }
+
+    fn author(&self, key: &ObjectKey) -> Author {
+        self.lock()
+            .get(key)
+            .map(|trace| trace.author.clone())
+            .unwrap_or_default()
+    }
+
+    fn set_author(&self, key: &ObjectKey, author: Author) {
+        self.lock().entry(key.clone()).or_default().author = author;
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<ObjectKey, Trace>> {
+        self.objects.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether an entry says that something is wrong.
+    fn is_wrong(&self, entry: &Value) -> bool {
+        entry["status"] == if self.abnormal { "True" } else { "False" }
     }
 }
 
 impl<K: AnyObject, R: Reconciler<K>> Worker<K, R> {
-    /// Writes `False` with the error's reason into this controller's condition, and records an event. If the kind has
+    /// Writes the error's reason and message into this controller's condition, and records an event. If the kind has
     /// no such status, it only records the event: the API server would drop unknown fields. The status of a foreign
-    /// kind is not changed.
-    pub(super) async fn leave_trace(&self, cx: &Context<K>, error: &Error) {
+    /// kind is not changed, nor a condition with which the reconciler itself has reported a failure in this run.
+    ///
+    /// # Errors
+    ///
+    /// If the request fails.
+    pub(super) async fn leave_trace(&self, cx: &Context<K>, error: &Error) -> Result<()> {
         cx.event(EventType::Warning, error.reason(), error.to_string());
         if self.shared.foreign {
-            return;
+            return Ok(());
         }
-        let condition = cx.condition(&self.condition(), false, error.reason(), error.to_string());
+        let condition = cx.condition(
+            &self.condition(),
+            self.traces.abnormal,
+            error.reason(),
+            error.to_string(),
+        );
+        let before = status(&*cx.latest());
+        let existing = entry(&before, &condition.type_);
+        if self.reports(cx, existing, error) && !self.is_own(cx, existing).await? {
+            self.traces.set_author(&cx.key, Author::Other);
+            return Ok(());
+        }
         let written = [condition.reason.clone(), condition.message.clone()];
-        self.traces.entries().insert(cx.key.clone(), written);
-        self.write_condition(cx, condition, |_| true).await;
+        self.write_condition(cx, condition).await?;
+        self.traces.set_author(&cx.key, Author::Runtime(Box::new(written)));
+        Ok(())
     }
 
-    /// After a success: if the condition is still the one that [`leave_trace`](Self::leave_trace) wrote, the reconciler
-    /// does not write this condition, so it is set to `True` here.
-    pub(super) async fn clear_trace(&self, cx: &Context<K>) {
-        let Some([reason, message]) = self.traces.take(&cx.key) else {
-            return;
+    /// Whether the reconciler may have reported this failure in the condition: it has looked at the status in this run, and
+    /// the condition says that something is wrong. A terminal error brings its own reason and message for the condition.
+    fn reports(&self, cx: &Context<K>, existing: &Value, error: &Error) -> bool {
+        let same = match error {
+            Error::Terminal { reason, message } => existing["reason"] == **reason || existing["message"] == **message,
+            _ => true,
         };
-        if cx.object.meta().deletion_timestamp.is_some() {
-            return;
+        same && cx.patched.load(Ordering::Relaxed) && self.traces.is_wrong(existing)
+    }
+
+    /// After a success: if the condition is still one that [`leave_trace`](Self::leave_trace) wrote, in this process or an
+    /// earlier one, the reconciler does not write this condition, so it is set back here.
+    ///
+    /// # Errors
+    ///
+    /// If a request fails.
+    pub(super) async fn clear_trace(&self, cx: &Context<K>) -> Result<()> {
+        let known = self.traces.author(&cx.key);
+        let deleted = cx.object.meta().deletion_timestamp.is_some();
+        if self.shared.foreign || deleted || matches!(known, Author::Other) {
+            return Ok(());
         }
-        let condition = cx.condition(&self.condition(), true, "Reconciled", "");
-        self.write_condition(cx, condition, |known| {
-            known["status"] == "False" && known["reason"] == *reason && known["message"] == *message
-        })
-        .await;
+        let before = status(&*cx.latest());
+        let condition = cx.condition(&self.condition(), !self.traces.abnormal, "Reconciled", "");
+        if self.is_own(cx, entry(&before, &condition.type_)).await? {
+            self.write_condition(cx, condition).await?;
+        }
+        self.traces.set_author(&cx.key, Author::Other);
+        Ok(())
     }
 
     fn condition(&self) -> String {
         self.conditions.of(&self.name)
     }
 
-    /// Writes this one condition if the existing entry of its type (`null` if there is none) passes `if_`.
-    async fn write_condition(&self, cx: &Context<K>, condition: Condition, if_: impl FnOnce(&Value) -> bool) {
-        let latest = cx.latest();
-        let before = serde_json::to_value(&*latest)
-            .map(|mut object| object["status"].take())
-            .unwrap_or_default();
-        let mut after = if before.is_object() { before.clone() } else { json!({}) };
-        if !if_(entry(&after, &condition.type_)) {
-            return;
+    /// Whether the runtime wrote this entry of the conditions because of a failure. An earlier process is recognised by the
+    /// field manager of reason and message.
+    async fn is_own(&self, cx: &Context<K>, existing: &Value) -> Result<bool> {
+        if !self.traces.is_wrong(existing) {
+            return Ok(false);
         }
-        set(&mut after, condition);
-        if let Err(error) = cx.send_status(&latest, &before, after).await {
-            debug!("the condition could not be written into the status: {error}");
+        match self.traces.author(&cx.key) {
+            Author::Runtime(written) => {
+                let [reason, message] = *written;
+                Ok(existing["reason"] == reason && existing["message"] == message)
+            }
+            Author::Other => Ok(false),
+            Author::Unknown if entry(&status(&*cx.object), &self.condition()) != existing => Ok(false),
+            Author::Unknown => {
+                let requests = Requests::beside(&cx.shared.client, cx.shared.kind(), &cx.key);
+                let live = Box::pin(requests.get_metadata(cx.key.name())).await?;
+                Ok(live.is_some_and(|live| owns(&live, &manager(cx), &self.condition())))
+            }
         }
     }
+
+    /// Writes this one condition. A kind without a status, and an object that is gone, have none.
+    async fn write_condition(&self, cx: &Context<K>, condition: Condition) -> Result<()> {
+        let latest = cx.latest();
+        let before = status(&*latest);
+        let mut after = if before.is_object() { before.clone() } else { json!({}) };
+        set(&mut after, condition);
+        match cx.send_status(&latest, [&before, &after], &manager(cx)).await {
+            Err(error) if !matches!(error.code(), Some(404 | 405)) => Err(error),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The field manager of the conditions that the runtime writes: a name of its own, so that a later process tells them from
+/// those that the reconciler writes. Kubernetes accepts at most 128 bytes.
+fn manager<K: AnyObject>(cx: &Context<K>) -> String {
+    let name = format!("{}/failures", cx.shared.manager);
+    if name.len() > 128 {
+        cx.shared.manager.clone()
+    } else {
+        name
+    }
+}
+
+/// Whether this field manager wrote reason and message of the condition, or all conditions if the schema has them as one
+/// value.
+fn owns<K>(live: &PartialObjectMeta<K>, manager: &str, type_: &str) -> bool {
+    let ours = live.metadata.managed_fields.iter().flatten();
+    let mut ours = ours.filter(|entry| entry.manager.as_deref() == Some(manager));
+    let item = format!("k:{}", json!({"type": type_}));
+    ours.any(|entry| {
+        let fields = entry.fields_v1.as_ref().map_or(&Value::Null, |fields| &fields.0);
+        let conditions = &fields["f:status"]["f:conditions"];
+        let item = &conditions[&item];
+        *conditions == json!({}) || (item["f:reason"].is_object() && item["f:message"].is_object())
+    })
+}
+
+fn status<K: AnyObject>(object: &K) -> Value {
+    serde_json::to_value(object)
+        .map(|mut object| object["status"].take())
+        .unwrap_or_default()
 }
 
 fn entry<'a>(status: &'a Value, type_: &str) -> &'a Value {

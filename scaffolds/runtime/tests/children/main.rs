@@ -2,6 +2,7 @@
 //! and none.
 
 mod foreign;
+mod generated;
 mod one_request;
 mod ownership;
 mod places;

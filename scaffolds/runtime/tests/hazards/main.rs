@@ -1,10 +1,12 @@
 //! The hazards of operators, each with a test that fails on a runtime with the hazard. The names start with the numbers
 //! of the list in `docs/contributing/hazards.md`; those of the informer are in `informer/`.
 
+mod fairness;
 mod own_writes;
 mod panics;
 mod process;
 mod rejections;
+mod reports;
 mod runs;
 mod script;
 mod siblings;

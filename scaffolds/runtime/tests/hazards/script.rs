@@ -67,6 +67,8 @@ impl Reconciler<FooBar> for ByName {
         match name.split('-').next().unwrap() {
             "panics" => panic!("as asked"),
             "fails" => return Err(Error::retry("not yet")),
+            "soon" => return Err(Error::retry_after("not yet", Duration::ZERO)),
+            "zero" => return Ok(Action::RequeueAfter(Duration::from_nanos(1))),
             "terminal" => return Err(Error::terminal("BadTarget", "no such target")),
             "chatty" => {
                 for n in 0..5000 {

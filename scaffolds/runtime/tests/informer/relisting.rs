@@ -32,6 +32,38 @@ async fn k06_a_deletion_missed_while_disconnected_is_found_on_relist() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_list_whose_later_pages_are_always_too_old_is_read_without_pages() {
+    let server = Server::new();
+    for n in 0..5 {
+        server.put("a", &format!("n{n}"), "x");
+    }
+    server.line().expire_pages();
+    let informer = server.informer(InformerConfig {
+        page_size: 2,
+        ..InformerConfig::default()
+    });
+    let running = Running::start(&informer);
+    tokio::time::timeout(Duration::from_secs(5), informer.synced())
+        .await
+        .expect("listed");
+    assert_eq!(informer.store().len(), 5);
+    assert_eq!(server.line().lists(), 3, "a page, the next one, and the whole list");
+    running.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_list_that_is_always_too_old_is_a_failure_that_is_shown() {
+    let server = Server::new();
+    server.line().refuse("*", Some((410, "too old")));
+    let informer = server.informer(InformerConfig::default());
+    let running = Running::start(&informer);
+    sleep(Duration::from_secs(5)).await;
+    let error = informer.last_error().expect("the list fails");
+    assert!(error.contains("410 too old"), "{error}");
+    running.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn k16_an_older_response_does_not_replace_a_newer_object() {
     let server = Server::new();
     server.put("a", "one", "x");

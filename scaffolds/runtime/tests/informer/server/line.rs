@@ -37,6 +37,8 @@ struct State {
     /// Namespaces (`*` for all) with the status with which every request is refused.
     refused: BTreeMap<String, (u16, &'static str)>,
     old_list: Option<Value>,
+    /// Pages after the first are answered with 410.
+    pages_expire: bool,
     requests: Vec<(Instant, String)>,
     accepted: BTreeSet<String>,
 }
@@ -85,6 +87,11 @@ impl Line {
         self.state().old_list = Some(list);
     }
 
+    /// Answers each page after the first as if the version of the first one were forgotten.
+    pub fn expire_pages(&self) {
+        self.state().pages_expire = true;
+    }
+
     /// The times of the requests whose path and query contain `part`.
     pub fn requests(&self, part: &str) -> Vec<Instant> {
         let state = self.state();
@@ -122,6 +129,11 @@ impl Line {
                     "kind": "Status", "apiVersion": "v1", "status": "Failure", "code": code, "message": message,
                 });
                 return Ok(whole(*code, &status));
+            }
+            if state.pages_expire && uri.contains("continue=") {
+                let status = json!({"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": 410,
+                    "reason": "Expired", "message": "The provided continue parameter is too old"});
+                return Ok(whole(410, &status));
             }
             if !watches(&uri) {
                 answer = state.old_list.take().map(|list| whole(200, &list));

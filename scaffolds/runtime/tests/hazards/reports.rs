@@ -1,0 +1,226 @@
+//! Failures in the status: reported although a write fails, set back also by a later process, and left to a reconciler that
+//! reports them itself.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering},
+};
+
+use k8s_openapi::api::core::v1::ConfigMap;
+use kubewright_runtime::{Action, Conditions, Context, Controller, Error, Manager, Reconciler, Result};
+use serde_json::{Value, json};
+
+use crate::support::{
+    World,
+    faults::failure,
+    kinds::{CONFIG_MAPS, FOOBARS, FooBar, Running, at, condition, foobar, seconds, world},
+    notes::child,
+};
+
+/// Ends as its object's target says.
+#[derive(Clone, Default)]
+struct ByTarget(Arc<AtomicUsize>);
+
+impl Reconciler<FooBar> for ByTarget {
+    async fn reconcile(&self, cx: &Context<FooBar>, foobar: Arc<FooBar>) -> Result<Action> {
+        self.0.fetch_add(1, Ordering::SeqCst);
+        match foobar.spec.target.as_str() {
+            "bad" => return Err(Error::terminal("BadTarget", "no such target")),
+            // Waits for something, which is no failure.
+            "waits" => {
+                let waits = cx.condition("Ready", false, "Progressing", "");
+                cx.patch_status(|status| status.conditions.set(waits)).await?;
+            }
+            target => {
+                let map = json!({"metadata": {"name": cx.key().name()}});
+                let made = cx.apply_child::<ConfigMap>(child(map)).await;
+                if let (Err(_), "reports") = (&made, target) {
+                    let broken = cx.condition("Ready", false, "MapFailed", "the map cannot be made");
+                    cx.patch_status(|status| status.conditions.set(broken)).await?;
+                }
+                made?;
+            }
+        }
+        Ok(Action::Done)
+    }
+}
+
+fn controller() -> Controller<FooBar> {
+    Controller::new("foobar").owns::<ConfigMap>()
+}
+
+fn start(world: &World, controller: Controller<FooBar>) -> (Running, Arc<AtomicUsize>) {
+    let (manager, reconciler) = (
+        Manager::builder(world.client()).name("test").build(),
+        ByTarget::default(),
+    );
+    let runs = reconciler.0.clone();
+    controller.register(&manager, reconciler).unwrap();
+    (Running::start(manager), runs)
+}
+
+/// Refuses the creation of ConfigMaps.
+fn forbid(world: &World) {
+    world.intercept(|verb, path| {
+        let refused = verb == "POST" && path == CONFIG_MAPS;
+        refused.then(|| (403, failure(403, "Forbidden", path)))
+    });
+}
+
+fn allow(world: &World) {
+    world.intercept(|_, _| None);
+}
+
+fn status_writes(world: &World) -> usize {
+    world.requests(&format!("PATCH {FOOBARS}")).len()
+}
+
+/// Status and reason.
+fn verdict(world: &World, name: &str) -> [Value; 2] {
+    let [status, reason, _] = condition(world, name);
+    [status, reason]
+}
+
+fn says(status: &str, reason: &str) -> [Value; 2] {
+    [json!(status), json!(reason)]
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_terminal_error_is_reported_although_the_first_writes_of_its_condition_fail() {
+    for (code, reason) in [(503, "ServiceUnavailable"), (409, "Conflict"), (500, "InternalError")] {
+        let (world, failed) = (world(), Arc::<AtomicUsize>::default());
+        world.put(&at("a"), foobar("bad"));
+        world.edit_status(&at("a"), |object| {
+            object["status"] = json!({"conditions": [{"type": "Ready", "status": "True", "reason": "Done", "message": "",
+                "lastTransitionTime": "2026-01-01T00:00:00Z"}]});
+        });
+        let count = failed.clone();
+        world.intercept(move |verb, path| {
+            let fails = verb == "PATCH" && path.ends_with("/status") && count.fetch_add(1, Ordering::SeqCst) < 3;
+            fails.then(|| (code, failure(code, reason, path)))
+        });
+        let (running, runs) = start(&world, controller());
+        seconds(60).await;
+        assert_eq!(verdict(&world, "a"), says("False", "BadTarget"), "{code}");
+        assert_eq!(
+            failed.load(Ordering::SeqCst),
+            4,
+            "{code}: the third repetition succeeds, and is the last"
+        );
+        let before = runs.load(Ordering::SeqCst);
+        seconds(3000).await;
+        assert_eq!(
+            runs.load(Ordering::SeqCst),
+            before,
+            "{code}: a reported terminal error is not retried"
+        );
+        running.stop().await.unwrap();
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_condition_is_set_back_although_the_first_writes_fail() {
+    let (world, failed) = (world(), Arc::<AtomicUsize>::default());
+    world.put(&at("a"), foobar("map"));
+    forbid(&world);
+    let (running, _) = start(&world, controller());
+    seconds(5).await;
+    assert_eq!(verdict(&world, "a"), says("False", "Forbidden"));
+    let count = failed.clone();
+    world.intercept(move |verb, path| {
+        let fails = verb == "PATCH" && path.ends_with("/status") && count.fetch_add(1, Ordering::SeqCst) < 3;
+        fails.then(|| (503, failure(503, "ServiceUnavailable", path)))
+    });
+    seconds(120).await;
+    assert_eq!(verdict(&world, "a"), says("True", "Reconciled"));
+    running.stop().await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_condition_of_an_earlier_process_is_set_back_and_one_of_the_reconciler_stays() {
+    let world = world();
+    for (name, target) in [("a", "map"), ("b", "bad"), ("c", "waits")] {
+        world.put(&at(name), foobar(target));
+    }
+    forbid(&world);
+    let (first, _) = start(&world, controller());
+    seconds(5).await;
+    first.stop().await.unwrap();
+    assert_eq!(verdict(&world, "a"), says("False", "Forbidden"));
+    assert_eq!(verdict(&world, "b"), says("False", "BadTarget"));
+
+    allow(&world);
+    world.edit(&at("b"), |object| object["spec"]["target"] = json!("map"));
+    let (second, _) = start(&world, controller());
+    seconds(5).await;
+    assert_eq!(verdict(&world, "a"), says("True", "Reconciled"));
+    assert_eq!(verdict(&world, "b"), says("True", "Reconciled"));
+    assert_eq!(verdict(&world, "c"), says("False", "Progressing"));
+    let reads = world.requests(&format!("GET {}", at("c"))).len();
+    world.edit(&at("c"), |object| object["metadata"]["labels"] = json!({"a": "b"}));
+    seconds(5).await;
+    assert_eq!(
+        world.requests(&format!("GET {}", at("c"))).len(),
+        reads,
+        "read once in each process"
+    );
+    second.stop().await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_failure_that_the_reconciler_reports_itself_is_written_once_also_by_the_next_process() {
+    let world = world();
+    world.put(&at("a"), foobar("reports"));
+    forbid(&world);
+    for _ in 0..2 {
+        let (running, runs) = start(&world, controller());
+        seconds(300).await;
+        assert!(runs.load(Ordering::SeqCst) > 10);
+        assert_eq!(verdict(&world, "a"), says("False", "MapFailed"));
+        assert_eq!(status_writes(&world), 1, "by the reconciler, and none by the runtime");
+        running.stop().await.unwrap();
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn conflicts_that_last_are_failures() {
+    let world = world();
+    world.put(&at("a"), foobar("map"));
+    world.intercept(|verb, path| {
+        let conflicts = verb == "POST" && path == CONFIG_MAPS;
+        conflicts.then(|| (409, failure(409, "Conflict", path)))
+    });
+    let manager = Manager::builder(world.client()).name("test").build();
+    controller().register(&manager, ByTarget::default()).unwrap();
+    let metrics = manager.metrics().clone();
+    let errors = || {
+        let text = metrics.encode();
+        let mut lines = text.lines();
+        let line = lines.find(|line| line.starts_with("controller_runtime_reconcile_errors_total"));
+        line.and_then(|line| line.rsplit_once(' '))
+            .map(|(_, count)| count.to_owned())
+    };
+    let running = Running::start(manager);
+    seconds(1).await;
+    assert_eq!(errors().as_deref(), Some("0"), "conflicts that pass are none");
+    seconds(60).await;
+    assert_ne!(errors().as_deref(), Some("0"));
+    assert_eq!(verdict(&world, "a"), says("False", "Conflict"));
+    allow(&world);
+    seconds(120).await;
+    assert_eq!(verdict(&world, "a"), says("True", "Reconciled"));
+    running.stop().await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_condition_for_what_is_wrong_becomes_true_with_a_failure_and_false_with_a_success() {
+    let world = world();
+    world.put(&at("a"), foobar("bad"));
+    let (running, _) = start(&world, controller().abnormal_condition("Degraded"));
+    seconds(5).await;
+    assert_eq!(verdict(&world, "a"), says("True", "BadTarget"));
+    world.edit(&at("a"), |object| object["spec"]["target"] = json!("map"));
+    seconds(5).await;
+    assert_eq!(verdict(&world, "a"), says("False", "Reconciled"));
+    running.stop().await.unwrap();
+}
