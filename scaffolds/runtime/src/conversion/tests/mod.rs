@@ -1,5 +1,6 @@
 //! What comes of objects that are converted, and of those that cannot be.
 
+mod hostile;
 pub(crate) mod kinds;
 
 use std::{convert::Infallible, future::ready, sync::Arc, time::Duration};
