@@ -282,6 +282,8 @@ impl Handler for Routes {
 mod tests {
     use super::*;
 
+    mod memory;
+
     #[test]
     fn the_time_limit_is_that_of_the_query_or_the_default() {
         let limit = |uri: &'static str| limit(&Uri::from_static(uri));

@@ -116,7 +116,7 @@ fn any_object(api_version: &'static str) -> impl Strategy<Value = Value> {
             let text = json!({"digest": digest, "kept": kept}).to_string();
             object["metadata"]["annotations"][name] = json!(text);
         }
-        for (name, mark) in marks {
+        if let Some((name, mark)) = marks {
             object["metadata"]["labels"][name] = json!(mark);
         }
         object
@@ -170,7 +170,8 @@ proptest! {
         let (answer, calls) = converted(&object, V1);
         prop_assert!(calls <= CALLS, "{} calls", calls);
         let spec = &object["spec"];
-        let fits = spec["host"].is_string() && spec["port"].as_u64().is_some_and(|port| port <= u64::from(u16::MAX));
+        // `serde` takes lists for structs, and no schema admits them.
+        let fits = !object["status"].is_array() && spec["host"].is_string() && spec["port"].as_u64().is_some_and(|port| port <= u64::from(u16::MAX));
         if answer["result"]["status"] != "Success" || !fits {
             return Ok(());
         }
