@@ -198,10 +198,6 @@ impl Manager {
             .collect();
         let added = self.core.added.controllers();
         controllers.extend(added.iter().filter_map(|added| added.runnable()));
-        // What left with the namespace earlier was not deleted.
-        for controller in &controllers {
-            controller.forget_namespace(name);
-        }
         self.core.gate.open(name);
         for controller in &controllers {
             controller.queue_namespace(name).await;

@@ -336,8 +336,6 @@ mod tests {
             Box::pin(ready(()))
         }
 
-        fn forget_namespace(&self, _: &str) {}
-
         fn queue_namespace<'a>(&'a self, _: &'a str) -> Pending<'a> {
             Box::pin(ready(()))
         }
