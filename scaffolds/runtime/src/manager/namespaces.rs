@@ -184,8 +184,17 @@ impl Manager {
 
     async fn find_children_in(&self, name: &str) {
         for search in self.searches(|_, _| true) {
-            while let Err(error) = search.run_in(name).await {
-                error!(namespace = name, "{error}");
+            loop {
+                match search.run_in(name).await {
+                    Ok(true) => break,
+                    Ok(false) => {
+                        self.core
+                            .added
+                            .run(Box::pin(async move { search.run_late().await.err() }));
+                        break;
+                    }
+                    Err(error) => error!(namespace = name, "{error}"),
+                }
             }
         }
     }

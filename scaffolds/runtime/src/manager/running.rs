@@ -213,6 +213,12 @@ impl Manager {
         for search in late {
             searches.spawn(async move { search.run_late().await.err() });
         }
+        for naming in self.name_unseen() {
+            searches.spawn(async move {
+                naming.await;
+                None
+            });
+        }
         let (mut workers, (halt, halted)) = (Tasks::new(), watch::channel(false));
         let error = tokio::select! {
             error = end => error,
