@@ -169,7 +169,9 @@ impl Error {
     pub(crate) fn is_unanswered(&self) -> bool {
         let mut next: Option<&(dyn StdError + 'static)> = Some(self);
         while let Some(error) = next {
-            if let Some(error) = error.downcast_ref::<kube::Error>() {
+            // The source of `Error::Kube` is the box.
+            let boxed = error.downcast_ref::<Box<kube::Error>>().map(|error| &**error);
+            if let Some(error) = boxed.or_else(|| error.downcast_ref()) {
                 return matches!(error, kube::Error::Service(_) | kube::Error::HyperError(_));
             }
             next = error.source();

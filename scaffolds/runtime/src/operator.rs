@@ -38,6 +38,9 @@ use crate::{
 /// The type of a kind, as in the list of the generated `api::crds`.
 type Crd = kubewright_schema::CustomType<CustomResourceDefinition>;
 
+/// Set by `make dev` and by tests: see [`ManagerBuilder::report_unseen`](crate::ManagerBuilder::report_unseen).
+pub(crate) const DEVELOPMENT: &str = "KUBEWRIGHT_DEVELOPMENT";
+
 /// How long webhooks are served after the signal: until a Service no longer leads here, in API servers and kube-proxy.
 const DRAIN: Duration = Duration::from_secs(10);
 
@@ -206,6 +209,7 @@ impl Operator {
             .default_workers(self.options.max_concurrent_reconciles.get())
             .graceful_shutdown_timeout(self.options.graceful_shutdown_timeout)
             .cache_sync_timeout(self.options.cache_sync_timeout)
+            .report_unseen(env::var_os(DEVELOPMENT).is_some())
             .metrics(metrics.clone())
             .build();
         manager.heartbeat().start()?;

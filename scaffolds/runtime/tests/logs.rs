@@ -1,16 +1,30 @@
-//! Every log line of a reconcile names its controller and object. In a program of its own: what a log gets depends on which
-//! other threads had none when a line was first reached.
+//! Every log line of a reconcile names its controller and object, and an outage has few lines. In a program of its own: what
+//! a log gets depends on which other threads had none when a line was first reached.
 
 mod support;
 
-use std::sync::Arc;
+use std::{
+    io,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
+};
 
+use http::Request;
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube::{Client, client::Body};
 use kubewright_runtime::{Action, Context, Controller, Error, Manager, Reconciler, Result};
-use serde_json::Value;
+use serde_json::{Value, json};
 use support::{
-    kinds::{FooBar, Running, at, foobar, seconds, world},
+    World,
+    kinds::{CONFIG_MAPS, FooBar, Running, at, foobar, seconds, world},
+    notes::child,
     page::Page,
 };
+use tokio::task::yield_now;
+use tower::{BoxError, ServiceExt, service_fn};
+use tracing::subscriber::DefaultGuard;
 use tracing_subscriber::fmt::format::FmtSpan;
 
 struct Talks;
@@ -70,6 +84,109 @@ async fn log_lines_and_spans_of_a_reconcile_have_controller_object_number_and_re
             .find(|line| line["message"] == "close" && line["span"]["object"] == name);
         assert_eq!(closed.expect("the span has an end")["span"]["result"], result, "{text}");
     }
+}
+
+/// The log of this test, all of whose tasks run on this thread.
+fn logged() -> (Page, DefaultGuard) {
+    let page = Page::default();
+    let writer = page.clone();
+    let log = tracing_subscriber::fmt()
+        .with_ansi(false)
+        .with_writer(move || writer.clone())
+        .finish();
+    (page, tracing::subscriber::set_default(log))
+}
+
+/// Wakes its own object in each run, and never waits.
+struct Restless(Arc<AtomicUsize>);
+
+impl Reconciler<FooBar> for Restless {
+    async fn reconcile(&self, cx: &Context<FooBar>, _: Arc<FooBar>) -> Result<Action> {
+        self.0.fetch_add(1, Ordering::SeqCst);
+        cx.wake(cx.key().clone());
+        Ok(Action::Done)
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_log_names_the_controller_and_the_object_that_runs_all_the_time() {
+    let (page, guard) = logged();
+    let (world, runs) = (world(), Arc::<AtomicUsize>::default());
+    let manager = Manager::builder(world.client()).build();
+    let controller = Controller::new("restless");
+    controller.register(&manager, Restless(runs.clone())).unwrap();
+    let running = Running::start(manager);
+    seconds(1).await;
+    world.put(&at("a"), foobar("x"));
+    while runs.load(Ordering::SeqCst) < 600 {
+        yield_now().await;
+    }
+    running.done.abort();
+    drop(guard);
+    let text = page.text();
+    let line = "reconciled 500 times within 10s";
+    let lines: Vec<_> = text.lines().filter(|text| text.contains(line)).collect();
+    assert_eq!(lines.len(), 1, "{text}");
+    let names = |part| lines[0].contains(part);
+    assert!(
+        names("controller=\"restless\"") && names("object=default/a"),
+        "{lines:?}"
+    );
+}
+
+/// Keeps a ConfigMap for each object.
+struct Maps;
+
+impl Reconciler<FooBar> for Maps {
+    async fn reconcile(&self, cx: &Context<FooBar>, _: Arc<FooBar>) -> Result<Action> {
+        cx.apply_child::<ConfigMap>(child(json!({"metadata": {"name": cx.key().name()}})))
+            .await?;
+        Ok(Action::Done)
+    }
+}
+
+/// A client whose writes get no answer while `down` is set.
+fn client(world: &World, down: Arc<AtomicBool>) -> Client {
+    let service = world.server().service();
+    let service = service_fn(move |request: Request<Body>| {
+        let (service, down) = (service.clone(), down.clone());
+        async move {
+            if down.load(Ordering::SeqCst) && request.method() != "GET" {
+                let cause = io::Error::new(io::ErrorKind::ConnectionRefused, "connection refused");
+                return Err(BoxError::from(io::Error::other(cause)));
+            }
+            let Ok(answer) = service.oneshot(request).await;
+            Ok(answer)
+        }
+    });
+    Client::new(service, "default")
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_outage_has_one_line_in_ten_seconds_with_the_cause_and_the_number_of_the_others() {
+    let (page, guard) = logged();
+    let (world, down) = (world(), Arc::new(AtomicBool::new(true)));
+    for n in 0..100 {
+        world.put(&at(&format!("a{n}")), foobar("x"));
+    }
+    let manager = Manager::builder(client(&world, down.clone())).name("test").build();
+    let controller = Controller::<FooBar>::new("foobar").owns::<ConfigMap>();
+    controller.register(&manager, Maps).unwrap();
+    let running = Running::start(manager);
+    seconds(25).await;
+    down.store(false, Ordering::SeqCst);
+    seconds(60).await;
+    assert_eq!(world.count(CONFIG_MAPS), 100);
+    running.stop().await.unwrap();
+    drop(guard);
+    let text = page.text();
+    let lines: Vec<_> = text.lines().filter(|line| line.contains("reconcile failed")).collect();
+    assert!((2..=4).contains(&lines.len()), "{lines:#?}");
+    assert!(
+        lines.iter().all(|line| line.contains("connection refused")),
+        "{lines:#?}"
+    );
+    assert!(lines[1..].iter().all(|line| line.contains("unlogged=")), "{lines:#?}");
 }
 
 #[test]

@@ -36,6 +36,8 @@ impl Operator {
         command.arg("--health-probe-bind-address=0");
         // Last, because the last occurrence of a flag wins.
         command.args(flags).env("POD_NAMESPACE", NAMESPACE).stdin(Stdio::null());
+        // The operator names objects that its caches do not contain.
+        command.env("KUBEWRIGHT_DEVELOPMENT", "1");
         if is_namespaced {
             command.env("WATCH_NAMESPACE", NAMESPACE);
         }

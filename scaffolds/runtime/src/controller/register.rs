@@ -93,7 +93,7 @@ impl<K: AnyObject> Controller<K> {
         };
         let in_flight = Arc::<InFlight>::default();
         let filter = self.predicate.map(|predicate| wiring.filter(&wiring.kind, predicate));
-        let main = Main::new(wiring.queue.clone(), in_flight.clone(), filter);
+        let main = Main::new(wiring.queue.clone(), in_flight.clone(), filter, manager.gate().clone());
         joining.background(wiring.blocked.clone().poll(wiring.queue.clone()));
         let source = subscribe(
             joining,

@@ -44,6 +44,7 @@ pub(super) struct Settings {
     pub(super) workers: usize,
     pub(super) drain: Duration,
     pub(super) sync_limit: Duration,
+    pub(super) reports_unseen: bool,
     pub(super) metrics: Metrics,
 }
 
@@ -80,6 +81,7 @@ impl Manager {
                 workers: 1,
                 drain: Duration::from_secs(30),
                 sync_limit: CACHE_SYNC_TIMEOUT,
+                reports_unseen: false,
                 metrics: Metrics::new(),
             },
         }
@@ -166,6 +168,14 @@ impl ManagerBuilder {
     /// progress, page by page, may take as long as it needs: a restart would take as long again. Zero means no limit.
     pub fn cache_sync_timeout(mut self, limit: Duration) -> Self {
         self.settings.sync_limit = if limit.is_zero() { FOREVER } else { limit };
+        self
+    }
+
+    /// Whether the log names objects that a cache of [owned](crate::Controller::owns) objects does not contain although a
+    /// kind of this operator controls them, because they lack the [label](crate::Context::child_label). For tests and
+    /// development: each kind that is only owned is listed every two seconds.
+    pub fn report_unseen(mut self, reports: bool) -> Self {
+        self.settings.reports_unseen = reports;
         self
     }
 

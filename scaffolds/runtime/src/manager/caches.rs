@@ -113,7 +113,7 @@ pub(super) trait Runs: Send + Sync {
     /// Drops the objects of a namespace.
     fn leave(&self, namespace: &str);
     /// Labels the children that the selector would miss, in one namespace or in all that are watched.
-    fn label(&self, labelling: Labelling, namespace: Option<String>) -> Pending<Result<()>>;
+    fn label(&self, labelling: Labelling, namespace: Option<String>) -> Pending<Result<bool>>;
 }
 
 impl<K: AnyObject> Runs for Informer<K> {
@@ -172,7 +172,7 @@ impl<K: AnyObject> Runs for Informer<K> {
         Informer::leave(self, namespace);
     }
 
-    fn label(&self, labelling: Labelling, namespace: Option<String>) -> Pending<Result<()>> {
+    fn label(&self, labelling: Labelling, namespace: Option<String>) -> Pending<Result<bool>> {
         let informer = self.clone();
         Box::pin(async move { labelling.run(&informer, namespace.as_deref()).await })
     }
@@ -327,6 +327,7 @@ impl Manager {
                 label: self.child_label(),
                 manager: self.core.settings.name.clone(),
                 owners: cache.owners.clone(),
+                named: None,
             },
         };
         selected.map(search).collect()

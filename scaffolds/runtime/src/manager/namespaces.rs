@@ -184,8 +184,17 @@ impl Manager {
 
     async fn find_children_in(&self, name: &str) {
         for search in self.searches(|_, _| true) {
-            while let Err(error) = search.run_in(name).await {
-                error!(namespace = name, "{error}");
+            loop {
+                match search.run_in(name).await {
+                    Ok(true) => break,
+                    Ok(false) => {
+                        self.core
+                            .added
+                            .run(Box::pin(async move { search.run_late().await.err() }));
+                        break;
+                    }
+                    Err(error) => error!(namespace = name, "{error}"),
+                }
             }
         }
     }
@@ -198,10 +207,6 @@ impl Manager {
             .collect();
         let added = self.core.added.controllers();
         controllers.extend(added.iter().filter_map(|added| added.runnable()));
-        // What left with the namespace earlier was not deleted.
-        for controller in &controllers {
-            controller.forget_namespace(name);
-        }
         self.core.gate.open(name);
         for controller in &controllers {
             controller.queue_namespace(name).await;

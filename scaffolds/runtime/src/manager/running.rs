@@ -213,6 +213,12 @@ impl Manager {
         for search in late {
             searches.spawn(async move { search.run_late().await.err() });
         }
+        for naming in self.name_unseen() {
+            searches.spawn(async move {
+                naming.await;
+                None
+            });
+        }
         let (mut workers, (halt, halted)) = (Tasks::new(), watch::channel(false));
         let error = tokio::select! {
             error = end => error,
@@ -335,8 +341,6 @@ mod tests {
         fn start(&self) -> Pending<'_> {
             Box::pin(ready(()))
         }
-
-        fn forget_namespace(&self, _: &str) {}
 
         fn queue_namespace<'a>(&'a self, _: &'a str) -> Pending<'a> {
             Box::pin(ready(()))

@@ -19,7 +19,10 @@ use super::{
     PATIENCE, PERIOD, TestCluster, account::Account, converters::Converters, free_ports, log_filter::with_warnings,
     policies, random, refusals::Refusals, webhooks::Webhooks,
 };
-use crate::error::{Error, Result};
+use crate::{
+    error::{Error, Result},
+    operator::DEVELOPMENT,
+};
 
 /// How long kube-apiserver may take to see the authorities in a webhook configuration: it watches configurations, which takes
 /// milliseconds, and nothing shows when it has seen one. Until then every request for the kind fails.
@@ -55,6 +58,7 @@ impl RunningOperator {
         command.args(["--namespace", cluster.namespace()]);
         command.arg(format!("--health-probe-bind-address=127.0.0.1:{port}"));
         command.env("POD_NAMESPACE", cluster.namespace());
+        command.env(DEVELOPMENT, "1");
         command.env("RUST_LOG", with_warnings(&env::var("RUST_LOG").unwrap_or_default()));
         command.arg("--kubeconfig").arg(account.kubeconfig());
         let mut converters = None;

@@ -74,8 +74,6 @@ pub(crate) trait Runnable: Send + Sync {
     fn name(&self) -> &str;
     /// Queues every existing object, and all later changes. To be called before the first [`work`](Self::work).
     fn start(&self) -> Pending<'_>;
-    /// Forgets which objects of a namespace were deleted.
-    fn forget_namespace(&self, namespace: &str);
     /// Queues every existing object of a namespace, which has joined, and every owner that waits to write in it.
     fn queue_namespace<'a>(&'a self, namespace: &'a str) -> Pending<'a>;
     /// Processes keys until the queue is shut down, and ends after the current key.
@@ -105,10 +103,6 @@ impl<K: AnyObject, R: Reconciler<K>> Runnable for Worker<K, R> {
             self.main.start();
             self.see_all(|_| true).await;
         })
-    }
-
-    fn forget_namespace(&self, namespace: &str) {
-        self.main.forget_namespace(namespace);
     }
 
     fn queue_namespace<'a>(&'a self, namespace: &'a str) -> Pending<'a> {
@@ -183,22 +177,22 @@ impl<K: AnyObject, R: Reconciler<K>> Worker<K, R> {
     async fn process(&self, held: Held, reconcile_id: u64) {
         // This run waits again if it has to.
         self.shared.unchosen.forget_owner(held.key());
-        let Some(_pass) = self.gate.pass(held.key()) else {
-            // Its namespace joins, and then it is queued again; or it leaves: nothing in it was deleted.
-            self.main.has_gone(held.key());
-            self.queue.forget(held.key());
-            self.traces.forget(held.key());
-            return;
-        };
-        let _active = self.metrics.active();
-        let _under_way = self.shared.recorder.reconciles().begin(!self.queue.is_empty());
         let key = held.key().clone();
+        // Also if its namespace was deleted right after it.
         if self.main.has_gone(&key)
             && let Err(panic) = isolated(|| self.reconciler.deleted(&key))
         {
             self.metrics.panicked();
             error!("`deleted` panicked; it is not called again for this object: {panic}");
         }
+        let Some(_pass) = self.gate.pass(held.key()) else {
+            // Its namespace joins, and then it is queued again; or it leaves.
+            self.queue.forget(held.key());
+            self.traces.forget(held.key());
+            return;
+        };
+        let _active = self.metrics.active();
+        let _under_way = self.shared.recorder.reconciles().begin(!self.queue.is_empty());
         let Some(object) = self.shared.main.informer.store().get(&key) else {
             // Gone, or undecodable, which the informer reports.
             self.queue.forget(&key);

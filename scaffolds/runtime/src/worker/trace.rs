@@ -174,9 +174,13 @@ impl<K: AnyObject, R: Reconciler<K>> Worker<K, R> {
             Author::Other => Ok(false),
             Author::Unknown if entry(&status(&*cx.object), &self.condition()) != existing => Ok(false),
             Author::Unknown => {
+                let manager = manager(cx);
+                if manager == cx.shared.manager {
+                    return Ok(false);
+                }
                 let requests = Requests::beside(&cx.shared.client, cx.shared.kind(), &cx.key);
                 let live = Box::pin(requests.get_metadata(cx.key.name())).await?;
-                Ok(live.is_some_and(|live| owns(&live, &manager(cx), &self.condition())))
+                Ok(live.is_some_and(|live| owns(&live, &manager, &self.condition())))
             }
         }
     }
@@ -195,7 +199,7 @@ impl<K: AnyObject, R: Reconciler<K>> Worker<K, R> {
 }
 
 /// The field manager of the conditions that the runtime writes: a name of its own, so that a later process tells them from
-/// those that the reconciler writes. Kubernetes accepts at most 128 bytes.
+/// those that the reconciler writes. Kubernetes accepts at most 128 bytes: with a longer name none is recognised.
 fn manager<K: AnyObject>(cx: &Context<K>) -> String {
     let name = format!("{}/failures", cx.shared.manager);
     if name.len() > 128 {

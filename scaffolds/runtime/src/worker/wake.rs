@@ -15,6 +15,7 @@ use crate::{
     context::{InFlight, Sent},
     informer::Delta,
     key::ObjectKey,
+    namespaces::Gate,
     object::AnyObject,
     predicate::Filter,
     priority::Priority,
@@ -26,6 +27,7 @@ pub(crate) struct Main<K> {
     queue: WorkQueue,
     in_flight: Arc<InFlight>,
     filter: Option<Filter<K>>,
+    gate: Gate,
     /// Objects deleted since their key was last processed: what is remembered of them has to be dropped.
     gone: Arc<Mutex<HashSet<ObjectKey>>>,
     /// Whether there are workers. Deletions before that have no effect.
@@ -35,11 +37,12 @@ pub(crate) struct Main<K> {
 }
 
 impl<K: AnyObject> Main<K> {
-    pub(crate) fn new(queue: WorkQueue, in_flight: Arc<InFlight>, filter: Option<Filter<K>>) -> Self {
+    pub(crate) fn new(queue: WorkQueue, in_flight: Arc<InFlight>, filter: Option<Filter<K>>, gate: Gate) -> Self {
         Self {
             queue,
             in_flight,
             filter,
+            gate,
             gone: Arc::default(),
             started: Arc::default(),
             finalized: Arc::default(),
@@ -49,7 +52,7 @@ impl<K: AnyObject> Main<K> {
     pub(crate) fn handler(&self) -> impl Fn(&Delta<K>) + Send + Sync + 'static {
         let (queue, in_flight) = (self.queue.clone(), self.in_flight.clone());
         let (gone, finalized, filter) = (self.gone.clone(), self.finalized.clone(), self.filter.clone());
-        let started = self.started.clone();
+        let (started, gate) = (self.started.clone(), self.gate.clone());
         move |delta| {
             if !started.load(Ordering::SeqCst) {
                 return;
@@ -59,7 +62,10 @@ impl<K: AnyObject> Main<K> {
                 Delta::Updated { old, new } if is_own_write(&in_flight, &key, &**old, &**new) => return,
                 Delta::Deleted(object) => {
                     lock(&finalized).remove(object.meta().uid.as_deref().unwrap_or_default());
-                    lock(&gone).insert(key.clone());
+                    // A namespace leaves the cache once it is closed: its objects were not deleted.
+                    if key.namespace().is_none_or(|namespace| gate.admits(namespace)) {
+                        lock(&gone).insert(key.clone());
+                    }
                 }
                 // The informer reports it; there is nothing to reconcile.
                 Delta::Invalid { .. } => return,
@@ -87,11 +93,6 @@ impl<K: AnyObject> Main<K> {
     /// Whether an object of this name was deleted since the last call.
     pub(super) fn has_gone(&self, key: &ObjectKey) -> bool {
         lock(&self.gone).remove(key)
-    }
-
-    /// Forgets which objects of a namespace were deleted.
-    pub(super) fn forget_namespace(&self, namespace: &str) {
-        lock(&self.gone).retain(|key| key.namespace() != Some(namespace));
     }
 
     /// Whether this process has removed the finalizer of the object with this uid, although the cache still shows it.

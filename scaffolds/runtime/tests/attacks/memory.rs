@@ -1,6 +1,9 @@
 //! A tenant fills namespaces with objects of a kind that the operator owns: they are neither sent to it nor kept.
 
-use std::sync::Arc;
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering},
+};
 
 use k8s_openapi::api::core::v1::ConfigMap;
 use kubewright_runtime::{Action, Context, Controller, Manager, Reconciler, Result};
@@ -8,8 +11,10 @@ use serde_json::{Value, json};
 
 use crate::support::{
     World,
+    faults::failure,
     kinds::{CONFIG_MAPS, FooBar, Running, at, config_map, foobar, seconds, world},
     notes::{child, manager},
+    page::Page,
 };
 
 /// Owns a ConfigMap, and prunes all others.
@@ -245,4 +250,61 @@ async fn a_deleted_owner_does_not_wait_for_an_object() {
     seconds(3600).await;
     assert_eq!(world.requests("GET").len(), before);
     running.stop().await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_child_that_cannot_be_labelled_is_labelled_later_and_delays_no_other() {
+    let world = world();
+    world.put(&at("a"), foobar("x"));
+    let ours = owner(&world, "FooBar", "a");
+    world.put(&config_map("one"), map(json!({}), ours.clone()));
+    world.put(&config_map("two"), map(json!({}), ours));
+    let refused = Arc::new(AtomicUsize::new(0));
+    let count = refused.clone();
+    world.intercept(move |verb, path| {
+        let fails = verb == "PATCH" && path.ends_with("/one") && count.fetch_add(1, Ordering::SeqCst) < 3;
+        fails.then(|| (503, failure(503, "ServiceUnavailable", path)))
+    });
+    let running = start(manager(&world), controller());
+    seconds(1).await;
+    assert!(world.object(&config_map("two")).is_none(), "labelled, and pruned");
+    assert!(world.object(&config_map("one")).is_some());
+    seconds(60).await;
+    assert!(world.object(&config_map("one")).is_none(), "labelled later, and pruned");
+    running.stop().await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_child_that_no_cache_contains_is_named_once_where_that_is_asked_for() {
+    for asked in [false, true] {
+        let page = Page::default();
+        let writer = page.clone();
+        let log = tracing_subscriber::fmt().with_writer(move || writer.clone()).finish();
+        // All tasks of this test run on this thread.
+        let guard = tracing::subscriber::set_default(log);
+        let world = world();
+        let builder = Manager::builder(world.client()).name("test").namespace("default");
+        let running = start(builder.report_unseen(asked).build(), controller());
+        world.put(&at("a"), foobar("x"));
+        seconds(1).await;
+        world.put(&config_map("by-a-test"), map(json!({}), owner(&world, "FooBar", "a")));
+        world.put(&config_map("foreign"), map(json!({}), owner(&world, "Other", "b")));
+        seconds(60).await;
+        running.stop().await.unwrap();
+        drop(guard);
+        let text = page.text();
+        let lines: Vec<_> = text
+            .lines()
+            .filter(|line| line.contains("not seen by `owns`"))
+            .collect();
+        assert_eq!(lines.len(), usize::from(asked), "{lines:?}");
+        for part in [
+            "default/by-a-test",
+            "FooBar/a",
+            "`.caches_all::<ConfigMap>()`",
+            "kubewright.dev/operator=test",
+        ] {
+            assert!(lines.iter().all(|line| line.contains(part)), "{part}: {lines:?}");
+        }
+    }
 }

@@ -2,6 +2,7 @@
 //! of the list in `docs/contributing/hazards.md`; those of the informer are in `informer/`.
 
 mod fairness;
+mod forgotten;
 mod own_writes;
 mod panics;
 mod process;
