@@ -176,9 +176,8 @@ async fn at_each_write(fault: Fault) {
     );
     assert_eq!(expected.1, BTreeSet::from(["\"a\" \"BadTarget\"".to_owned()]));
     assert!(writes.len() > 20, "{writes:?}");
-    for n in 0..writes.len() {
+    for (n, write) in writes.iter().enumerate() {
         let (ended, _) = story(Some((n, fault))).await;
-        let write = &writes[n];
         assert_eq!(ended.0, expected.0, "{fault:?} at {n}: {write}");
         // A process that dies takes its unwritten events along, and an event that the API server refuses is dropped.
         if fault == Fault::UNAVAILABLE || !write.contains("/events") && matches!(fault, Fault::Refused(..)) {
