@@ -305,6 +305,11 @@ pub trait Strategy: Send + Sync + 'static {
     /// The schema for server-side apply and strategic merge patches.
     fn schema(&self) -> &Schema;
 
+    /// The schema of a version (`group/version`) that the kind has and that is not served: `managedFields` may name it.
+    fn unserved(&self, _api_version: &str) -> Option<&Schema> {
+        None
+    }
+
     /// The value of a selectable field other than `metadata.name` and `metadata.namespace`; `None` if the kind does not
     /// support it. An absent value is empty.
     fn field(&self, object: &Value, path: &str) -> Option<String>;

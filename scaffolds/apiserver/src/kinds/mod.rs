@@ -40,6 +40,7 @@ pub mod protobuf;
 mod rbac;
 mod row;
 mod scheduling;
+mod semantic;
 pub(crate) mod shapes;
 mod storage;
 mod volume;

@@ -131,7 +131,8 @@ impl<'a> Work<'a> {
         } else {
             manager
         };
-        let versions = |version: &str| self.strategy_of(version).map(Strategy::schema);
+        let served = |version: &str| self.strategy_of(version).map(Strategy::schema);
+        let versions = |version: &str| served(version).or_else(|| resource.strategy.unserved(version));
         let is_built_in = self.is_built_in();
         let convert = |object: &Value, version: &str| {
             if is_built_in {

@@ -103,7 +103,7 @@ impl ApiServer {
 
     /// Starts a server on a store, which may already contain objects. The server must be the store's only writer from
     /// now on. [`Options::history`] is ignored: the store has its own.
-    #[cfg(feature = "testing")]
+    #[cfg(any(test, feature = "testing"))]
     pub fn on(store: Store, options: Options) -> Self {
         Self::start(store, options)
     }

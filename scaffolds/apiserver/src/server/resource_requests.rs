@@ -69,7 +69,7 @@ impl ApiServer {
     }
 
     async fn serve(&self, call: Call, wanted: Wanted, warnings: &mut Vec<String>) -> Answered {
-        let view = View::new(wanted.shape, &call, self.shared.core().now());
+        let view = View::new(wanted.shape, &call, self.shared.core().clock);
         let resource = Arc::clone(&call.resource);
         let answer = match actions::of(&call) {
             Some(action) => action.run(&self.shared.cluster, call, warnings).await,

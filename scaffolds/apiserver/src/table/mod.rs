@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 use crate::{
     call::Call,
+    clock::Clock,
     registry::{Event, Events},
     request::accept::Shape,
     resource::Resource,
@@ -26,8 +27,8 @@ const META: &str = "meta.k8s.io/v1";
 pub struct View {
     shape: Shape,
     include: Include,
-    /// The time for ages, in seconds since 1970.
-    now: i64,
+    /// The time for ages, which pass while a watch runs.
+    clock: Clock,
 }
 
 /// The part of an object that its Table row contains.
@@ -43,7 +44,7 @@ impl View {
     ///
     /// # Errors
     /// 400 for an unknown `includeObject`.
-    pub fn new(shape: Shape, call: &Call, now: i64) -> Result<Self, Status> {
+    pub fn new(shape: Shape, call: &Call, clock: Clock) -> Result<Self, Status> {
         let include = match call.parameter("includeObject").unwrap_or_default() {
             "" | "Metadata" => Include::Metadata,
             "Object" => Include::Object,
@@ -57,7 +58,7 @@ impl View {
                 )));
             }
         };
-        Ok(Self { shape, include, now })
+        Ok(Self { shape, include, clock })
     }
 
     /// Converts an answer: an object, a list, or a Status.
@@ -107,14 +108,14 @@ impl View {
         }
         let is_list = kind == resource.names.list_kind;
         if self.shape == Shape::Table && kind == "Scale" && answer["apiVersion"] == "autoscaling/v1" {
-            return Ok(rows::scale(resource, &answer, self.include, self.now));
+            return Ok(rows::scale(resource, &answer, self.include, self.clock.seconds()));
         }
         if self.shape == Shape::Table && !is_list && kind != resource.names.kind {
             return Err(Status::not_implemented(&format!("a Table of a {kind}")));
         }
         match (self.shape, is_list) {
             (Shape::Object, _) => Ok(answer),
-            (Shape::Table, _) => Ok(rows::table(resource, &answer, self.include, self.now)),
+            (Shape::Table, _) => Ok(rows::table(resource, &answer, self.include, self.clock.seconds())),
             (Shape::Metadata, false) => Ok(partial::of(&answer)),
             (Shape::MetadataList, true) => Ok(partial::list(&answer)),
             (Shape::Metadata, true) => Err(partial::not_one(resource)),

@@ -27,6 +27,8 @@ pub(super) struct Family {
     kind: String,
     storage: String,
     schemas: BTreeMap<String, Structural>,
+    /// Of the versions that are not served, by `group/version`.
+    unserved: BTreeMap<String, Schema>,
     /// The revision of the definition: objects written later were written under these schemas.
     since: u64,
     terminating: bool,
@@ -69,6 +71,14 @@ impl Family {
             schemas: versions
                 .iter()
                 .map(|it| (name(it), Structural::compile(&it["schema"]["openAPIV3Schema"])))
+                .collect(),
+            unserved: versions
+                .iter()
+                .filter(|it| it["served"] != true)
+                .map(|it| {
+                    let api_version = format!("{}/{}", text("/spec/group"), name(it));
+                    (api_version, Schema::custom(&it["schema"]["openAPIV3Schema"]))
+                })
                 .collect(),
             since: how.since,
             terminating: holds(crd, "Terminating"),
@@ -300,6 +310,10 @@ impl Strategy for Custom {
 
     fn schema(&self) -> &Schema {
         &self.schema
+    }
+
+    fn unserved(&self, api_version: &str) -> Option<&Schema> {
+        self.family.unserved.get(api_version)
     }
 
     fn field(&self, object: &Value, path: &str) -> Option<String> {

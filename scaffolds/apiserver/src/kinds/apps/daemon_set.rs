@@ -12,6 +12,7 @@ use crate::{
         located::Located,
         pod::warnings,
         row::Row,
+        semantic,
         workload::{self, is_selective, matches, with_containers},
     },
     strategy::Rules,
@@ -83,8 +84,8 @@ fn prepare_create(object: &mut Value) {
 }
 
 fn prepare_update(new: &mut Value, old: &Value) {
-    let template = |object| Located::root(object).at("spec.template");
-    let changed = !template(new).is_like(&template(old));
+    let template = |object: &Value| object.pointer("/spec/template").cloned().unwrap_or_default();
+    let changed = !semantic::equal("core.v1.PodTemplateSpec", &template(new), &template(old));
     set_template_generation(new, template_generation(old) + i64::from(changed));
 }
 

@@ -13,6 +13,7 @@ use crate::{
         labels::{annotations, is_sound, labels, shown},
         located::Located,
         pod::{template::pod_template, warnings::template},
+        semantic,
         volume::{claim_spec, warn_of_claim_spec},
         workload::{
             self, counts, decrement, forever, is_another, is_selective, matches, not_more, not_more_than_replicas,
@@ -182,7 +183,8 @@ fn validate_update(new: &Located<'_>, old: &Located<'_>, faults: &mut Faults) {
         },
         faults,
     );
-    if without(spec.value, &CHANGEABLE) != without(before.value, &CHANGEABLE) {
+    let [new, old] = [&spec, &before].map(|it| without(it.value, &CHANGEABLE));
+    if !semantic::equal("apps.v1.StatefulSetSpec", &new, &old) {
         faults.forbidden(
             &spec,
             "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', \

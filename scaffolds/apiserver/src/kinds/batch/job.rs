@@ -12,6 +12,7 @@ use crate::{
         labels::{is_sound, selector, selects, shown},
         located::Located,
         row::Row,
+        semantic,
         workload::{is_another, matches, new_name_warnings, with_containers},
     },
     strategy::{Deletion, MetadataPass, Rules},
@@ -221,7 +222,7 @@ fn template(spec: &Located<'_>, before: &Located<'_>, faults: &mut Faults) {
         }
         value
     };
-    if comparable(&new) != comparable(&old) {
+    if !semantic::equal("core.v1.PodTemplateSpec", &comparable(&new), &comparable(&old)) {
         faults.invalid(&new, "field is immutable");
     }
 }

@@ -12,6 +12,7 @@ use crate::{
         kind::{Change, Kind, Warnings},
         located::Located,
         row::{Row, or},
+        semantic,
         volume::{CLASS, claim_spec, print_class, print_modes, print_or_unset, print_phase, warn_of_claim_spec},
     },
     strategy::{Deletion, MetadataPass, Rules},
@@ -88,7 +89,7 @@ fn validate_update(new: &Located<'_>, old: &Located<'_>, faults: &mut Faults) {
             forget(&mut was, place);
         }
     }
-    if now != was {
+    if !semantic::equal("core.v1.PersistentVolumeClaimSpec", &now, &was) {
         let detail =
             "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims";
         faults.forbidden(&spec, detail);

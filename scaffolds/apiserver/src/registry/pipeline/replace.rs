@@ -128,7 +128,9 @@ impl Live {
         if let (Some(date), false) = (rules.dates_update, work.call.subresource.is_empty()) {
             date(new, live, &work.now);
         }
-        if rules.counts_generation && self.is_another_generation(work, new) {
+        // Upstream's status strategies do not count, whatever else of the object their endpoint writes.
+        let counts = rules.counts_generation && part(work.call) != "status";
+        if counts && self.is_another_generation(work, new) {
             meta::system::next_generation(new);
         }
         meta::system::keep(new, live);

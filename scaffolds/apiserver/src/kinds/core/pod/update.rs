@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::kinds::{core::pod::checks::whole, faults::Faults, located::Located};
+use crate::kinds::{core::pod::checks::whole, faults::Faults, located::Located, semantic};
 
 const CHANGEABLE: &str = "pod updates may not change fields other than `spec.containers[*].image`,\
      `spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing \
@@ -26,7 +26,7 @@ pub(in crate::kinds) fn validate(new: &Located<'_>, old: &Located<'_>, faults: &
     tolerations(&spec.get("tolerations"), &before.get("tolerations"), faults);
     gates(&spec.get("schedulingGates"), &before.get("schedulingGates"), faults);
     let (now, then) = (comparable(&spec, &before), comparable(&before, &before));
-    if !Located::root(&now).is_like(&Located::root(&then)) {
+    if !semantic::equal("core.v1.PodSpec", &now, &then) {
         faults.forbidden(&spec, CHANGEABLE);
     }
 }
