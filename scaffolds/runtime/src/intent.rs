@@ -25,6 +25,18 @@ const QUANTITIES: [&str; 8] = [
     "sizeLimit",
 ];
 
+/// The list of claims in the spec of StatefulSets, which is one value for field managers.
+const CLAIMS: &str = "volumeClaimTemplates";
+
+/// Values that API servers add to each of the [`CLAIMS`]: from `SetDefaults_PersistentVolumeClaim` and
+/// `SetDefaults_PersistentVolumeClaimSpec` of Kubernetes, and the type.
+const CLAIM_DEFAULTS: [(&str, &str, &str); 4] = [
+    ("", "apiVersion", "v1"),
+    ("", "kind", "PersistentVolumeClaim"),
+    ("/spec", "volumeMode", "Filesystem"),
+    ("/status", "phase", "Pending"),
+];
+
 /// How strings are compared.
 #[derive(Clone, Copy, PartialEq)]
 enum Form {
@@ -59,6 +71,10 @@ fn covers(intent: &Value, observed: &Value, owned: &Value, form: Form) -> bool {
     match (intent, observed) {
         (Value::Object(intent), Value::Object(observed)) => {
             intent.iter().all(|(name, value)| match observed.get(name) {
+                Some(seen) if name == CLAIMS => {
+                    let (intent, seen) = (without_claim_defaults(value), without_claim_defaults(seen));
+                    covers(&intent, &seen, below(owned, name), form.below(name))
+                }
                 Some(seen) => covers(value, seen, below(owned, name), form.below(name)),
                 None => is_empty(value),
             })
@@ -69,6 +85,20 @@ fn covers(intent: &Value, observed: &Value, owned: &Value, form: Form) -> bool {
         }
         _ => intent == observed,
     }
+}
+
+fn without_claim_defaults(claims: &Value) -> Value {
+    let mut claims = claims.clone();
+    for claim in claims.as_array_mut().into_iter().flatten() {
+        for (parent, field, default) in CLAIM_DEFAULTS {
+            if let Some(Value::Object(fields)) = claim.pointer_mut(parent)
+                && fields.get(field).is_some_and(|value| value == default)
+            {
+                fields.remove(field);
+            }
+        }
+    }
+    claims
 }
 
 /// The server drops nulls, and for every reader an empty value means the same as an absent one.
@@ -303,6 +333,24 @@ mod tests {
         ] {
             assert!(!stands(&one, &list(other.clone()), &Value::Null), "{other}");
         }
+    }
+
+    #[test]
+    fn claim_templates_may_have_the_defaults_of_claims() {
+        let owned = json!({"f:spec": {"f:volumeClaimTemplates": {}}});
+        let set = |claim: Value| json!({"spec": {"volumeClaimTemplates": [claim]}});
+        let intent =
+            set(json!({"metadata": {"name": "data"}, "spec": {"resources": {"requests": {"storage": "1Gi"}}}}));
+        let stored = |mode: &str, storage: &str| {
+            let spec = json!({"resources": {"requests": {"storage": storage}}, "volumeMode": mode});
+            let (kind, status) = ("PersistentVolumeClaim", json!({"phase": "Pending"}));
+            set(json!({
+                "apiVersion": "v1", "kind": kind, "metadata": {"name": "data"}, "spec": spec, "status": status,
+            }))
+        };
+        assert!(!would_change(&intent, &stored("Filesystem", "1Gi"), &owned));
+        assert!(would_change(&intent, &stored("Block", "1Gi"), &owned));
+        assert!(would_change(&intent, &stored("Filesystem", "2Gi"), &owned));
     }
 
     #[test]

@@ -10,12 +10,13 @@ mod labelling;
 mod namespaces;
 mod opening;
 mod running;
+mod storage_version;
 mod tasks;
 
 use std::{
     collections::{BTreeSet, HashMap},
     future::Future,
-    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, Weak, atomic::AtomicBool},
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak, atomic::AtomicBool},
 };
 
 use kube::Client;
@@ -27,6 +28,7 @@ pub(crate) use self::{
     added::{AddedController, stopping},
     caches::Pending,
     joining::{Claim, Joining, Uses},
+    storage_version::StorageVersion,
 };
 pub use self::{
     builder::ManagerBuilder,
@@ -119,20 +121,6 @@ pub(crate) enum Purpose {
         /// Set by whoever watches the definition.
         stored: StorageVersion,
     },
-}
-
-/// The version in which API servers store the objects of a kind, once it is known. Clones share it.
-#[derive(Clone, Default)]
-pub(crate) struct StorageVersion(Arc<RwLock<Option<String>>>);
-
-impl StorageVersion {
-    pub(crate) fn get(&self) -> Option<String> {
-        self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    pub(crate) fn set(&self, version: &str) {
-        *self.0.write().unwrap_or_else(PoisonError::into_inner) = Some(version.to_owned());
-    }
 }
 
 /// An admission policy that has been registered.

@@ -15,7 +15,8 @@ use tokio::{runtime::Handle, sync::Semaphore, task::spawn_blocking, time::timeou
 use tracing::error;
 
 use super::{
-    convert::{Converter, Failure},
+    convert::Converter,
+    failure::Failure,
     marks::Shell,
     review::{self, Request},
 };
@@ -43,6 +44,12 @@ pub(super) struct Conversion {
     threads: Arc<Semaphore>,
     panics: Counter,
     failures: Counter,
+}
+
+/// The version that a request demands, and the end of the time for it.
+struct Goal {
+    desired: String,
+    deadline: Instant,
 }
 
 /// What came of some objects: each of them in the desired version, and the failures.
@@ -80,7 +87,18 @@ impl Conversion {
             }
         };
         let limit = limit - limit / 10;
-        let converted = timeout(limit, self.convert(body, places, (&desired, Instant::now() + limit))).await;
+        let converted = timeout(
+            limit,
+            self.convert(
+                body,
+                places,
+                Goal {
+                    desired,
+                    deadline: Instant::now() + limit,
+                },
+            ),
+        )
+        .await;
         let converted = converted.unwrap_or_else(|_| Err(format!("the conversion did not end within {limit:?}")));
         if let Err(why) = &converted {
             error!(webhook = self.path, "{why}");
@@ -94,12 +112,12 @@ impl Conversion {
         &self,
         body: Bytes,
         places: Vec<Range<usize>>,
-        (desired, deadline): (&str, Instant),
+        Goal { desired, deadline }: Goal,
     ) -> Result<Vec<String>, String> {
         let share = places.len().div_ceil(threads()).max(SHARE);
         let shares = places.chunks(share).map(|places| async {
             let thread = Arc::clone(&self.threads).acquire_owned().await;
-            let (converter, desired) = (self.converter.clone(), desired.to_owned());
+            let (converter, desired) = (self.converter.clone(), desired.clone());
             let (body, places) = (body.clone(), places.to_vec());
             let converted = spawn_blocking(move || {
                 let _thread = thread;

@@ -3,7 +3,6 @@
 use std::{
     any::type_name,
     collections::{BTreeMap, HashSet},
-    fmt,
     sync::{Arc, OnceLock},
 };
 
@@ -14,17 +13,12 @@ use serde_json::{Value, json};
 
 use super::{
     body::{self, Parts},
+    failure::Failure,
     kept,
     marks::Marks,
     zero,
 };
-use crate::{
-    error::BoxError,
-    isolate::{Authored, Panic},
-    kind::Kind,
-    manager::StorageVersion,
-    object::Object,
-};
+use crate::{error::BoxError, isolate::Authored, kind::Kind, manager::StorageVersion, object::Object};
 
 /// The length of a fingerprint. A client that finds another object with the same one harms its own object.
 const FINGERPRINT: usize = 16;
@@ -90,38 +84,6 @@ pub(super) struct Spoke {
     pub(super) version: Version,
     pub(super) to_hub: Convert,
     pub(super) from_hub: Convert,
-}
-
-/// Why an object was not converted.
-#[derive(Debug)]
-pub(crate) struct Failure {
-    pub(crate) message: String,
-    /// Whether a function panicked.
-    pub(crate) panicked: bool,
-}
-
-impl fmt::Display for Failure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
-impl From<String> for Failure {
-    fn from(message: String) -> Self {
-        Self {
-            message,
-            panicked: false,
-        }
-    }
-}
-
-impl From<Panic> for Failure {
-    fn from(panic: Panic) -> Self {
-        Self {
-            message: format!("the conversion panicked: {panic}"),
-            panicked: true,
-        }
-    }
 }
 
 /// An author's function on encoded objects.

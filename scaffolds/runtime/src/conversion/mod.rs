@@ -4,6 +4,7 @@
 mod answer;
 mod body;
 mod convert;
+mod failure;
 mod hub;
 mod kept;
 mod marks;

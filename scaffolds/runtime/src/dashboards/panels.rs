@@ -171,6 +171,15 @@ pub(super) const CONTROLLERS: [Row; 3] = [
                 )],
             },
             Panel {
+                title: "Failing lists and watches",
+                description: "Their part of the cache may be old. The log says why they fail.",
+                unit: COUNT,
+                queries: &[(
+                    "max by (group, version, kind) (kubewright_failing_watches{OPERATOR})",
+                    "$kind $version $group",
+                )],
+            },
+            Panel {
                 title: "Dropped events and unmerged writes",
                 description: "Writes are unmerged where resourceVersions are not numbers, as with some aggregated API servers.",
                 unit: RATE,

@@ -5,6 +5,7 @@ mod auth;
 mod budget;
 mod connections;
 mod http1;
+mod limits;
 mod probes;
 mod profile;
 mod routes;
@@ -20,7 +21,7 @@ use kube::Config;
 use tokio::{net::TcpListener, runtime, sync::oneshot};
 use tracing::info;
 
-use self::{auth::Gatekeeper, http1::Limits, profile::Profiles, scrape::Scrape, tls::Identity};
+use self::{auth::Gatekeeper, limits::Limits, profile::Profiles, scrape::Scrape, tls::Identity};
 pub(crate) use self::{
     budget::Budget,
     tls::Held,

@@ -23,6 +23,7 @@ use tokio_rustls::rustls::{
 
 use super::*;
 
+mod memory;
 mod pages;
 
 #[derive(Parser)]

@@ -23,7 +23,8 @@ use tokio::{
 
 use super::{
     budget::Budget,
-    http1::{Answer, Handler, Limits, Question, Service, text},
+    http1::{Answer, Handler, Question, Service, text},
+    limits::Limits,
     listen,
     tls::{Held, Identity},
 };
@@ -242,13 +243,13 @@ impl Drop for InFlight {
 }
 
 /// All webhooks of one server.
-struct Routes {
+pub(super) struct Routes {
     by_path: BTreeMap<String, Route>,
     draining: Arc<AtomicBool>,
 }
 
 impl Routes {
-    fn new(endpoints: Vec<Arc<dyn Endpoint>>, metrics: &Metrics, draining: Arc<AtomicBool>) -> Self {
+    pub fn new(endpoints: Vec<Arc<dyn Endpoint>>, metrics: &Metrics, draining: Arc<AtomicBool>) -> Self {
         let route = |endpoint: Arc<dyn Endpoint>| (endpoint.path().to_owned(), Route::new(endpoint, metrics));
         Self {
             by_path: endpoints.into_iter().map(route).collect(),
@@ -281,8 +282,6 @@ impl Handler for Routes {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    mod memory;
 
     #[test]
     fn the_time_limit_is_that_of_the_query_or_the_default() {

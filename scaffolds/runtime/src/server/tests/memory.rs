@@ -1,18 +1,23 @@
 //! The largest and densest requests that the port of the webhooks accepts, in a process with little memory.
 
-use std::{convert::Infallible, env, future::ready, net::SocketAddr, process::Command};
+use std::{convert::Infallible, env, future::ready, net::SocketAddr, process::Command, sync::Arc};
 
 use http::Request;
 use kube::{Client, client::Body};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::{TcpListener, TcpSocket},
+    runtime::Runtime,
     task::JoinSet,
 };
 use tower::service_fn;
 
-use super::super::*;
-use crate::{conversion::tests::kinds::hub, manager::Manager, server::http1::serve};
+use super::super::{
+    http1::{Service, serve},
+    limits::Limits,
+    webhooks::Routes,
+};
+use crate::{conversion::tests::kinds::hub, manager::Manager};
 
 /// The address space of the process in KiB. The program of the tests is a third of it.
 const LIMIT: usize = 768 << 10;
@@ -25,7 +30,7 @@ fn the_worst_requests_leave_memory_for_others_and_end_no_process() {
         Runtime::new().unwrap().block_on(flood());
         return;
     }
-    let this = "server::webhooks::tests::memory::the_worst_requests_leave_memory_for_others_and_end_no_process";
+    let this = "server::tests::memory::the_worst_requests_leave_memory_for_others_and_end_no_process";
     let script = format!("ulimit -v {LIMIT} && exec \"$0\" --exact {this} --nocapture");
     let program = env::current_exe().unwrap();
     let run = Command::new("sh")
