@@ -4,7 +4,7 @@
 use crate::{dropped, embedded, finding::Finding, options::Options, parallel};
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
-use serde::Serialize;
+use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::{Mutex, PoisonError};
@@ -36,6 +36,15 @@ pub trait Describe: Sync {
     fn named(&self) -> Option<Value> {
         None
     }
+
+    /// Decodes an object of the resource. `None` if there is no such function: then the schema is not compared with what the type can
+    /// hold.
+    ///
+    /// # Errors
+    /// The object cannot be decoded, with the reason.
+    fn decode(&self, _object: &Value) -> Option<Result<(), String>> {
+        None
+    }
 }
 
 /// The path of a Rust type and the function that makes its CRD, for example `("api::test::v1::FooBar", FooBar::crd)`.
@@ -62,7 +71,7 @@ impl<C: Serialize> Describe for (&'static str, fn() -> C) {
 /// ```
 /// # use schemars::JsonSchema;
 /// # use serde_json::{Value, json};
-/// # #[derive(JsonSchema)]
+/// # #[derive(serde::Deserialize, JsonSchema)]
 /// # struct FooBar { target: String }
 /// # impl FooBar { fn crd() -> Value { json!({}) } }
 /// use kubewright_schema::CustomType;
@@ -81,16 +90,19 @@ pub struct CustomType<C> {
     pub schema: fn() -> Value,
     /// Makes the schema with references to `$defs`.
     pub named: fn() -> Value,
+    /// Decodes an object.
+    pub decode: fn(&Value) -> Result<(), String>,
 }
 
 impl<C> CustomType<C> {
     /// The type `K`; `crd` makes its CustomResourceDefinition.
-    pub fn of<K: JsonSchema>(crd: fn() -> C) -> Self {
+    pub fn of<K: DeserializeOwned + JsonSchema>(crd: fn() -> C) -> Self {
         Self {
             name: std::any::type_name::<K>(),
             crd,
             schema: schema::<K>,
             named: named::<K>,
+            decode: |object| K::deserialize(object).map(drop).map_err(|error| error.to_string()),
         }
     }
 }
@@ -120,6 +132,10 @@ impl<C: Serialize> Describe for CustomType<C> {
 
     fn named(&self) -> Option<Value> {
         Some((self.named)())
+    }
+
+    fn decode(&self, object: &Value) -> Option<Result<(), String>> {
+        Some((self.decode)(object))
     }
 }
 
@@ -162,10 +178,9 @@ fn one<D: Describe>(one: &D, options: &Options) -> Outcome {
             if let Some(schema) = &schema {
                 roots(&mut crd).for_each(|root| dropped::restore(root, schema));
             }
-            if !options.plain_kubernetes_types
-                && let Ok(Some(named)) = caught(|| one.named())
-            {
-                roots(&mut crd).for_each(|root| embedded::mark(root, &named));
+            if let Ok(Some(named)) = caught(|| one.named()) {
+                let plain = options.plain_kubernetes_types;
+                roots(&mut crd).for_each(|root| embedded::mark(root, &named, plain));
             }
             let type_name = type_name.to_owned();
             outcome.described = Some(Described { type_name, crd });
@@ -205,7 +220,7 @@ fn silently(call: impl FnOnce()) {
 }
 
 /// Calls a function that may panic, and returns the panic's message as the error. Values that the panic leaves half changed are not used again.
-fn caught<T>(call: impl FnOnce() -> T) -> Result<T, String> {
+pub(crate) fn caught<T>(call: impl FnOnce() -> T) -> Result<T, String> {
     panic::catch_unwind(AssertUnwindSafe(call)).map_err(|payload| {
         match (payload.downcast_ref::<String>(), payload.downcast_ref::<&str>()) {
             (Some(text), _) => text.clone(),

@@ -47,6 +47,7 @@
 #[cfg(feature = "cel")]
 mod cel;
 mod compat;
+mod decode;
 mod describe;
 mod dropped;
 mod embedded;
@@ -58,6 +59,7 @@ mod options;
 mod parallel;
 mod pattern;
 mod pipeline;
+mod rust_formats;
 mod semver;
 mod source;
 mod stamp;

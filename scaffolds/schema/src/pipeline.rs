@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::{
-    compat,
+    compat, decode,
     describe::{self, Describe},
     finding::Finding,
     lint, merge, normalise,
@@ -20,12 +20,13 @@ pub fn assemble<D: Describe>(crds: &[D], options: &Options) -> Result<Vec<Value>
     let (described, mut findings) = describe::all(crds, options);
     let (merged, refused) = merge::versions(described);
     findings.extend(refused);
-    let crds = merged.into_iter().map(|mut kind| {
+    let made = merged.into_iter().map(|mut kind| {
         normalise::crd(&mut kind.crd, options);
+        each_version(crds, &mut kind, |version, _, schema| version.close(schema));
         kind.crd
     });
     if findings.is_empty() {
-        Ok(crds.collect())
+        Ok(made.collect())
     } else {
         Err(findings)
     }
@@ -41,8 +42,15 @@ pub fn finish<D: Describe>(crds: &[D], options: &Options) -> Result<Vec<Value>, 
     findings.extend(refused);
     let checked = parallel::each(merged, |mut kind| {
         normalise::crd(&mut kind.crd, options);
+        each_version(crds, &mut kind, |version, _, schema| version.close(schema));
         let mut found = lint::findings(&kind.crd, &kind.types);
         found.extend(compat::conversion::findings(&kind.crd, &kind.types));
+        // Samples of a schema that no API server accepts mean nothing.
+        if found.is_empty() {
+            each_version(crds, &mut kind, |version, type_name, schema| {
+                found.extend(version.findings(type_name, schema));
+            });
+        }
         (kind.crd, found)
     });
     let mut finished = Vec::new();
@@ -54,5 +62,36 @@ pub fn finish<D: Describe>(crds: &[D], options: &Options) -> Result<Vec<Value>, 
         Ok(finished)
     } else {
         Err(findings)
+    }
+}
+
+/// Visits each version of a kind whose Rust type decodes objects, with the name of the type and the version's schema.
+fn each_version<D: Describe>(
+    crds: &[D],
+    kind: &mut merge::Kind,
+    mut visit: impl FnMut(&decode::Version<'_>, &str, &mut Value),
+) {
+    let spec = &mut kind.crd["spec"];
+    let [group, kind_name] =
+        [&spec["group"], &spec["names"]["kind"]].map(|it| it.as_str().unwrap_or_default().to_owned());
+    for version in spec["versions"].as_array_mut().into_iter().flatten() {
+        let name = version["name"].as_str().unwrap_or_default().to_owned();
+        let described = kind
+            .types
+            .get(&name)
+            .and_then(|type_name| crds.iter().find(|crd| crd.type_name() == type_name));
+        let (Some(described), Some(schema)) = (described, version.pointer_mut("/schema/openAPIV3Schema")) else {
+            continue;
+        };
+        let Some(written) = described.named() else { continue };
+        let decode =
+            |object: &Value| describe::caught(|| described.decode(object)).map_or_else(Err, |it| it.unwrap_or(Ok(())));
+        let probed = decode::Version {
+            api_version: format!("{group}/{name}"),
+            kind: &kind_name,
+            written: &written,
+            decode: &decode,
+        };
+        visit(&probed, described.type_name(), schema);
     }
 }

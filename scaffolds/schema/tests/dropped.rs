@@ -7,13 +7,13 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomRe
 use kube::{CustomResource, CustomResourceExt};
 use kubewright_schema::{CustomType, Options, finish};
 use schemars::{JsonSchema, Schema};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::json;
 use std::collections::BTreeMap;
 
 type Kind = CustomType<CustomResourceDefinition>;
 
-fn kind<K: CustomResourceExt + JsonSchema>() -> Kind {
+fn kind<K: CustomResourceExt + DeserializeOwned + JsonSchema>() -> Kind {
     CustomType {
         name: "api::Other",
         ..CustomType::of::<K>(K::crd)

@@ -4,8 +4,11 @@
 //! The names of types are gone from a CRD's schema, which is inline. So the schema of the Rust type is made once more with references,
 //! and both are walked side by side.
 //!
-//! What the author has set stays. The metadata inside a Pod template has no marks: it is as k8s-openapi describes it.
+//! Types that are one value (`Time`, `IntOrString`, `Quantity`) get the limits of their decoders, and conditions those that Kubernetes
+//! documents. What the author has set stays. The metadata inside a Pod template has no marks: it is as k8s-openapi describes it.
 
+mod conditions;
+mod limits;
 mod table;
 
 use serde_json::{Map, Value};
@@ -22,24 +25,39 @@ const METADATA: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
 /// The path of a schema's definitions, as references have it.
 const DEFINITIONS: &str = "#/$defs/";
 
-/// Marks the schema of a CRD's version. `written` is the schema of its Rust type, in which types are references to `$defs`.
-pub(crate) fn mark(crd: &mut Value, written: &Value) {
-    let types = Types(&written["$defs"]);
-    types.walk(crd, written);
+/// Constrains and marks the schema of a CRD's version; `plain` leaves out the marks. `written` is the schema of its Rust type, in which
+/// types are references to `$defs`.
+pub(crate) fn mark(crd: &mut Value, written: &Value, plain: bool) {
+    Types::of(written).walk(crd, written, !plain);
 }
 
 /// The definitions of a schema by the names of their types.
 #[derive(Clone, Copy)]
-struct Types<'w>(&'w Value);
+pub(crate) struct Types<'w> {
+    root: &'w Value,
+}
 
 impl<'w> Types<'w> {
-    fn walk(self, node: &mut Value, written: &'w Value) {
+    /// Of the schema of a Rust type, in which types are references to `$defs`.
+    pub(crate) fn of(root: &'w Value) -> Self {
+        Self { root }
+    }
+
+    /// The schema of the type itself.
+    pub(crate) fn root(self) -> &'w Value {
+        self.root
+    }
+
+    fn walk(self, node: &mut Value, written: &'w Value, marks: bool) {
         let Value::Object(node) = node else { return };
         let (name, written) = self.resolve(written);
-        if name == Some(METADATA) {
-            return;
+        match name {
+            Some(conditions::CONDITION) => conditions::constrain(node),
+            Some(name) => limits::apply(name, node),
+            None => {}
         }
-        let row = name.and_then(table::row);
+        let marks = marks && name != Some(METADATA);
+        let row = name.filter(|_| marks).and_then(table::row);
         if let Some(own) = row.as_ref().and_then(Type::own) {
             node.entry(MAP_TYPE).or_insert_with(|| own.into());
         }
@@ -51,21 +69,24 @@ impl<'w> Types<'w> {
                     apply(property, &mark);
                 }
                 if let Some(written) = self.property(written, name) {
-                    self.walk(property, written);
+                    self.walk(property, written, marks);
                 }
             }
         }
         for key in ["items", "additionalProperties"] {
             if let (Some(child), Some(written)) = (node.get_mut(key), written.get(key)) {
-                self.walk(child, written);
+                self.walk(child, written, marks);
             }
+        }
+        if self.resolve(&written["items"]).0 == Some(conditions::CONDITION) {
+            conditions::key(node);
         }
     }
 
     /// The name of the type that a schema refers to, and its definition. An optional value refers to it in a branch beside null.
-    fn resolve(self, written: &'w Value) -> (Option<&'w str>, &'w Value) {
+    pub(crate) fn resolve(self, written: &'w Value) -> (Option<&'w str>, &'w Value) {
         if let Some(name) = written["$ref"].as_str().and_then(|path| path.strip_prefix(DEFINITIONS)) {
-            return (Some(name), &self.0[name]);
+            return (Some(name), &self.root["$defs"][name]);
         }
         let mut branches = branches(written).filter(|branch| branch["type"] != "null");
         match (branches.next(), branches.next()) {
@@ -75,7 +96,7 @@ impl<'w> Types<'w> {
     }
 
     /// The schema of a property, which may be that of one variant of an enum.
-    fn property(self, written: &'w Value, name: &str) -> Option<&'w Value> {
+    pub(crate) fn property(self, written: &'w Value, name: &str) -> Option<&'w Value> {
         written["properties"].get(name).or_else(|| {
             branches(written).find_map(|branch| {
                 let (_, branch) = self.resolve(branch);

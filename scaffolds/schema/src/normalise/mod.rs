@@ -12,9 +12,8 @@
 //! | `additionalProperties: false` | nothing: the API server prunes anyway |
 //! | no type and no constraint at all (`serde_json::Value`) | any value, without pruning |
 //! | `type: object` alone (`RawExtension`) | any object, without pruning; with `#[serde(deny_unknown_fields)]` an empty object |
-//! | a list of `Condition` | a list of type map with the key `type` and the constraints that Kubernetes documents for conditions |
 //! | `format: ip` | `ipv4` or `ipv6` |
-//! | formats that only schemars has (`partial-date-time`) | no format |
+//! | formats that only schemars has (`partial-date-time`, `partial-time`) | a pattern |
 //! | titles inside `oneOf`, `anyOf` and `allOf`; the type's name as title of the root | nothing |
 //! | a root without `apiVersion`, `kind`, `metadata` | a root with them |
 //! | no `listKind`, no `singular` | both |
@@ -24,7 +23,6 @@
 //! What the derive has already dropped cannot be repaired here: keywords for which k8s-openapi's schema type has no field
 //! ([`dropped`](crate::dropped)), `length()` on a map, `scale` without a status ([`source`](crate::source)).
 
-mod conditions;
 mod description;
 mod node;
 mod number;

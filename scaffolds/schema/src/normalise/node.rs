@@ -1,7 +1,7 @@
 //! Normalises one node of a schema, then its children.
 
-use super::{conditions, description, number};
-use crate::options::Options;
+use super::{description, number};
+use crate::{options::Options, rust_formats};
 use serde_json::{Map, Value, json};
 
 type Schema = Map<String, Value>;
@@ -21,9 +21,6 @@ pub(super) enum Place {
 
 const JUNCTORS: [&str; 3] = ["allOf", "anyOf", "oneOf"];
 
-/// Formats that schemars writes and no API server supports: they are removed, because API servers ignore them anyway.
-const FOREIGN_FORMATS: [&str; 1] = ["partial-date-time"];
-
 pub(super) fn normalise(schema: &mut Schema, place: Place, options: &Options) {
     description::limit(schema, options.max_description_length);
     number::normalise(schema);
@@ -32,7 +29,6 @@ pub(super) fn normalise(schema: &mut Schema, place: Place, options: &Options) {
     formats(schema);
     nullable(schema, place, options);
     open(schema, place);
-    conditions::normalise(schema);
     defaults(schema);
     if let Some(kind) = schema.remove("x-kubernetes-struct-type") {
         // kube-derive's `merge_strategy = StructMerge` writes a key that does not exist.
@@ -159,8 +155,9 @@ fn formats(schema: &mut Schema) {
     if format == "ip" && !schema.contains_key("anyOf") {
         schema.remove("format");
         schema.insert("anyOf".into(), json!([{"format": "ipv4"}, {"format": "ipv6"}]));
-    } else if FOREIGN_FORMATS.contains(&format) {
+    } else if let Some(pattern) = rust_formats::of_foreign(format) {
         schema.remove("format");
+        schema.entry("pattern").or_insert(pattern.into());
     }
 }
 

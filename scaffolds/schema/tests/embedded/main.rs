@@ -13,7 +13,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::LabelSelector;
 use kube::{CustomResource, CustomResourceExt};
 use kubewright_schema::{CustomType, Options, finish, lint};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value, json};
 
 const MARKS: [&str; 4] = [
@@ -44,7 +44,7 @@ struct FooBarSpec {
 }
 
 /// The schema of the spec.
-fn spec<K: CustomResourceExt + JsonSchema>(options: &Options) -> Value {
+fn spec<K: CustomResourceExt + DeserializeOwned + JsonSchema>(options: &Options) -> Value {
     let crds = finish(&[CustomType::of::<K>(K::crd)], options).unwrap();
     assert_eq!(lint::causes(&crds[0]), [], "the API server accepts it");
     crds[0]["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"].clone()
@@ -71,7 +71,7 @@ fn marks(node: &Value, path: &str, lines: &mut Vec<String>) {
     }
 }
 
-fn marks_of<K: CustomResourceExt + JsonSchema>(options: &Options) -> Vec<String> {
+fn marks_of<K: CustomResourceExt + DeserializeOwned + JsonSchema>(options: &Options) -> Vec<String> {
     let mut lines = Vec::new();
     marks(&spec::<K>(options), "spec", &mut lines);
     lines.sort();

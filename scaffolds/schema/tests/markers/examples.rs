@@ -6,7 +6,7 @@ use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
 use kube::{CustomResource, CustomResourceExt, KubeSchema};
 use kubewright_schema::CustomType;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ mod whole;
 /// A kind in the form in which a generated project's `api::crds` lists it.
 pub type Kind = CustomType<CustomResourceDefinition>;
 
-fn kind<K: CustomResourceExt + JsonSchema>() -> Kind {
+fn kind<K: CustomResourceExt + DeserializeOwned + JsonSchema>() -> Kind {
     CustomType::of::<K>(K::crd)
 }
 

@@ -1,0 +1,153 @@
+//! Values at the edges of fields: those for which decoders are known to differ from schemas, and typical ones.
+
+use serde_json::{Value, json};
+
+use super::sample::{Leaf, Step};
+use crate::value::Structural;
+
+/// Texts, typical ones first. Behind those, texts that API servers accept in a format and decoders refuse.
+const TEXTS: [&str; 74] = [
+    "a",
+    "1",
+    "10.0.0.1",
+    "::1",
+    "10.0.0.1:80",
+    "[::1]:80",
+    "10.0.0.0/8",
+    "https://example.com/a",
+    "example.com",
+    "a@example.com",
+    "2026-01-02T03:04:05Z",
+    "2026-01-02T03:04:05",
+    "2026-01-02",
+    "03:04:05",
+    "1m",
+    "1h30m",
+    "PT1M",
+    "30",
+    "1.5",
+    "1.2.3",
+    "100Mi",
+    "9a2f1c64-0d7e-4f3b-8a51-2b9d6c7e8f10",
+    "YQ==",
+    "true",
+    "Red",
+    "red",
+    "Europe/Berlin",
+    "*/5 * * * *",
+    "#ffffff",
+    "a/b",
+    "a=b",
+    "a:b",
+    "abc",
+    "",
+    "é ü",
+    "-1",
+    "01",
+    "256",
+    "70000",
+    "-129",
+    "5000000000",
+    "18446744073709551616",
+    "1.2.18446744073709551616",
+    "010.0.0.1",
+    "::ffff:1.2.3.4",
+    "::00001",
+    "1::10.0.0.01",
+    "10.0.0.1:99999",
+    "/relative",
+    "http://a:99999/",
+    "http://",
+    "http://[a]/",
+    "mailto:a@example.com",
+    "9a2f1c640d7e4f3b8a512b9d6c7e8f10",
+    "9a2f1c640d7e-4f3b8a51-2b9d6c7e8f10",
+    "9A2F1C64-0D7E-4F3B-8A51-2B9D6C7E8F10",
+    "0000-01-01T00:00:00Z",
+    "2026-01-02t03:04:05z",
+    "2026-01-02T03:04:05.1234567890123Z",
+    "2026-01-02T03:04:05,5Z",
+    "2026-01-02T03:04:05x5Z",
+    "2026-01-02T03:04:05+24:00",
+    "2026-01-02T03:04:05+99:99",
+    "2026-01-02T03:04:05+00:60",
+    "2026-01-02T03:04:05-00:00",
+    "9999-12-31T23:59:59Z",
+    "9999-12-30T23:00:00-23:59",
+    "0000-01-01T00:00:00+23:59",
+    "0000-01-01",
+    "1d",
+    "1w",
+    "P1D",
+    "2 days",
+    "-1.5h",
+];
+
+/// Numbers, typical ones first; then the edges of Rust's integers.
+const NUMBERS: [i64; 19] = [
+    1,
+    0,
+    2,
+    10,
+    80,
+    1_000,
+    -1,
+    i8::MIN as i64 - 1,
+    i8::MAX as i64 + 1,
+    u8::MAX as i64 + 1,
+    i16::MIN as i64 - 1,
+    i16::MAX as i64 + 1,
+    u16::MAX as i64 + 1,
+    i32::MIN as i64 - 1,
+    i32::MAX as i64 + 1,
+    u32::MAX as i64 + 1,
+    i64::MIN,
+    i64::MAX,
+    3_000_000_000,
+];
+
+/// The values to try in a field. The schema may refuse some.
+pub(super) fn of(leaf: &Leaf, root: &Value) -> Vec<Value> {
+    if leaf.steps.last() == Some(&Step::Key) {
+        return TEXTS.iter().map(|text| json!(text)).collect();
+    }
+    leaf.schema(root).map(of_schema).unwrap_or_default()
+}
+
+/// The first value that the schema of a field admits.
+pub(super) fn typical(schema: &Value) -> Option<Value> {
+    if schema["type"] == "object" {
+        return Some(json!({}));
+    }
+    let compiled = Structural::compile(&json!({"type": "object", "properties": {"value": schema}}));
+    let admits = |value: &Value| compiled.validate(&json!({"value": value})).is_empty();
+    of_schema(schema).into_iter().find(admits)
+}
+
+fn of_schema(schema: &Value) -> Vec<Value> {
+    if let Some(values) = schema["enum"].as_array() {
+        return values.clone();
+    }
+    let texts = || {
+        let least = schema["minLength"].as_u64().and_then(|it| usize::try_from(it).ok());
+        let long = least
+            .filter(|least| *least > 1)
+            .map(|least| json!("a".repeat(least.min(10_000))));
+        TEXTS.iter().map(|text| json!(text)).chain(long)
+    };
+    let numbers = || {
+        let limits = ["minimum", "maximum"].map(|keyword| schema[keyword].as_i64());
+        limits.into_iter().flatten().chain(NUMBERS).map(Value::from)
+    };
+    match schema["type"].as_str() {
+        _ if schema["x-kubernetes-int-or-string"] == true => numbers().chain(texts()).collect(),
+        Some("string") => texts().collect(),
+        Some("integer") => numbers().collect(),
+        Some("number") => numbers()
+            .chain([0.5, -2.25, 1e300, -1e300, 1e-300].map(Value::from))
+            .collect(),
+        Some("boolean") => vec![json!(true), json!(false)],
+        Some("object") => vec![json!({}), json!({"a": 1})],
+        _ => vec![json!({"a": 1}), json!("a"), json!(1), json!([]), json!(true)],
+    }
+}

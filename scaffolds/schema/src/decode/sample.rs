@@ -1,0 +1,239 @@
+//! Makes objects of a schema: with what is required, and one field with a value that is to be tried.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+
+use super::edges;
+use crate::embedded::Types;
+use crate::value::Structural;
+
+/// The prefix of the names of Kubernetes' own types.
+const KUBERNETES: &str = "io.k8s.";
+
+/// A step from a schema to one below it.
+#[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub(super) enum Step {
+    /// A property.
+    Field(String),
+    /// The items of a list.
+    Item,
+    /// The values of a map.
+    Value,
+    /// The keys of a map, which have no schema.
+    Key,
+}
+
+/// A field with a value that has no fields itself, or the keys of a map.
+#[derive(Debug)]
+pub(super) struct Leaf {
+    pub steps: Vec<Step>,
+}
+
+impl Leaf {
+    /// The field's schema; for keys the schema of their map.
+    pub fn schema<'s>(&self, root: &'s Value) -> Option<&'s Value> {
+        self.steps.iter().try_fold(root, |node, step| match step {
+            Step::Field(name) => node.get("properties")?.get(name),
+            Step::Item => node.get("items"),
+            Step::Value => node.get("additionalProperties"),
+            Step::Key => Some(node),
+        })
+    }
+
+    pub fn schema_mut<'s>(&self, root: &'s mut Value) -> Option<&'s mut Map<String, Value>> {
+        let node = self.steps.iter().try_fold(root, |node, step| match step {
+            Step::Field(name) => node.get_mut("properties")?.get_mut(name),
+            Step::Item => node.get_mut("items"),
+            Step::Value => node.get_mut("additionalProperties"),
+            Step::Key => None,
+        });
+        node?.as_object_mut()
+    }
+
+    /// As findings name it: `spec.items[].name`.
+    pub fn field(&self) -> String {
+        let mut field = String::new();
+        for step in &self.steps {
+            match step {
+                Step::Field(name) if field.is_empty() => field.push_str(name),
+                Step::Field(name) => {
+                    field.push('.');
+                    field.push_str(name);
+                }
+                Step::Item => field.push_str("[]"),
+                Step::Value => field.push_str("{}"),
+                Step::Key => field.push_str(" (its keys)"),
+            }
+        }
+        field
+    }
+}
+
+/// The fields of a whole resource in the order of their names, without those of Kubernetes' own types.
+pub(super) fn leaves(root: &Value, types: Types<'_>) -> Vec<Leaf> {
+    let mut found = Vec::new();
+    let fields = root["properties"].as_object().into_iter().flatten();
+    for (name, schema) in fields.filter(|(name, _)| !["apiVersion", "kind", "metadata"].contains(&name.as_str())) {
+        if let Some(written) = types.property(types.root(), name) {
+            let mut steps = vec![Step::Field(name.clone())];
+            collect(schema, types, written, &mut steps, &mut found);
+        }
+    }
+    found
+}
+
+fn collect(schema: &Value, types: Types<'_>, written: &Value, steps: &mut Vec<Step>, found: &mut Vec<Leaf>) {
+    let (name, written) = types.resolve(written);
+    if name.is_some_and(|name| name.starts_with(KUBERNETES)) {
+        return;
+    }
+    let mut below = |step: Step, schema: &Value, written: &Value| {
+        steps.push(step);
+        collect(schema, types, written, steps, found);
+        steps.pop();
+    };
+    if let Some(fields) = schema["properties"].as_object() {
+        for (name, schema) in fields {
+            if let Some(written) = types.property(written, name) {
+                below(Step::Field(name.clone()), schema, written);
+            }
+        }
+    } else if schema["items"].is_object() {
+        below(Step::Item, &schema["items"], &written["items"]);
+    } else if schema["additionalProperties"].is_object() {
+        let patterns = written["patternProperties"].as_object();
+        let of_pattern = patterns.and_then(|it| it.values().next());
+        let written = of_pattern.unwrap_or(&written["additionalProperties"]);
+        below(Step::Value, &schema["additionalProperties"], written);
+        steps.push(Step::Key);
+        found.push(Leaf { steps: steps.clone() });
+        steps.pop();
+    } else {
+        found.push(Leaf { steps: steps.clone() });
+    }
+}
+
+/// Makes objects of a schema.
+pub(super) struct Sample<'s> {
+    root: &'s Value,
+    /// Values that decode, by the steps to their fields.
+    chosen: BTreeMap<Vec<Step>, Value>,
+}
+
+impl<'s> Sample<'s> {
+    pub fn new(root: &'s Value) -> Self {
+        let chosen = BTreeMap::new();
+        Self { root, chosen }
+    }
+
+    /// Uses this value whenever the field is needed.
+    pub fn choose(&mut self, leaf: &Leaf, value: Value) {
+        self.chosen.insert(leaf.steps.clone(), value);
+    }
+
+    /// An object with this value in the field; `None` if a required field has no value that its schema admits.
+    pub fn around(&self, leaf: &Leaf, value: &Value) -> Option<Value> {
+        self.make(self.root, &mut Vec::new(), Some((&leaf.steps, value)))
+    }
+
+    fn make(&self, schema: &Value, at: &mut Vec<Step>, focus: Option<(&[Step], &Value)>) -> Option<Value> {
+        if let Some(([], value)) = focus {
+            return Some(value.clone());
+        }
+        if schema["properties"].is_object() {
+            return self.object(schema, at, focus);
+        }
+        if schema["items"].is_object() {
+            let least = schema["minItems"].as_u64().unwrap_or_default();
+            return match least.max(u64::from(focus.is_some())) {
+                0 => Some(Value::Array(Vec::new())),
+                1 => Some(Value::Array(vec![self.below(
+                    Step::Item,
+                    &schema["items"],
+                    at,
+                    focus,
+                )?])),
+                // Items of sets and of lists with keys would have to differ.
+                _ => None,
+            };
+        }
+        if schema["additionalProperties"].is_object() {
+            return self.map(schema, at, focus);
+        }
+        let chosen = self.chosen.get(at).cloned();
+        chosen.or_else(|| edges::typical(schema))
+    }
+
+    /// The value behind a step, with the focus if it is there.
+    fn below(&self, step: Step, schema: &Value, at: &mut Vec<Step>, focus: Option<(&[Step], &Value)>) -> Option<Value> {
+        let focus = focus.and_then(|(steps, value)| match steps.split_first() {
+            Some((first, rest)) if *first == step => Some((rest, value)),
+            _ => None,
+        });
+        at.push(step);
+        let value = self.make(schema, at, focus);
+        at.pop();
+        value
+    }
+
+    fn object(&self, schema: &Value, at: &mut Vec<Step>, focus: Option<(&[Step], &Value)>) -> Option<Value> {
+        let fields = schema["properties"].as_object()?;
+        let required = schema["required"].as_array();
+        let is_required = |name: &str| required.is_some_and(|all| all.iter().any(|it| it == name));
+        let in_focus = focus.and_then(|(steps, _)| match steps.first() {
+            Some(Step::Field(name)) => Some(name.as_str()),
+            _ => None,
+        });
+        let is_root = at.is_empty();
+        let mut object = Map::new();
+        for (name, field) in fields
+            .iter()
+            .filter(|(name, _)| !is_root || !["apiVersion", "kind", "metadata"].contains(&name.as_str()))
+        {
+            if is_required(name) || in_focus == Some(name) {
+                let value = self.below(Step::Field(name.clone()), field, at, focus)?;
+                object.insert(name.clone(), value);
+            }
+        }
+        if focus.is_none()
+            && ["oneOf", "anyOf", "allOf", "not"]
+                .iter()
+                .any(|key| schema.get(key).is_some())
+        {
+            return self.completed(schema, at, object);
+        }
+        Some(Value::Object(object))
+    }
+
+    /// An object of a schema with branches, as enums with data have: with one more field, if it is invalid without.
+    fn completed(&self, schema: &Value, at: &mut Vec<Step>, object: Map<String, Value>) -> Option<Value> {
+        let compiled = Structural::compile(&json!({"type": "object", "properties": {"value": schema}}));
+        let is_valid = |object: &Map<String, Value>| compiled.validate(&json!({"value": object})).is_empty();
+        if is_valid(&object) {
+            return Some(Value::Object(object));
+        }
+        let more = schema["properties"].as_object()?.iter().find_map(|(name, field)| {
+            let mut more = object.clone();
+            more.insert(name.clone(), self.below(Step::Field(name.clone()), field, at, None)?);
+            is_valid(&more).then_some(more)
+        });
+        more.map(Value::Object)
+    }
+
+    fn map(&self, schema: &Value, at: &mut Vec<Step>, focus: Option<(&[Step], &Value)>) -> Option<Value> {
+        if focus.is_none() && schema["minProperties"].as_u64().unwrap_or_default() == 0 {
+            return Some(Value::Object(Map::new()));
+        }
+        let key = if let Some(([Step::Key], Value::String(key))) = focus {
+            key.clone()
+        } else {
+            at.push(Step::Key);
+            let chosen = self.chosen.get(at).and_then(Value::as_str);
+            at.pop();
+            chosen.unwrap_or("a").to_owned()
+        };
+        let value = self.below(Step::Value, &schema["additionalProperties"], at, focus)?;
+        Some(Value::Object(Map::from_iter([(key, value)])))
+    }
+}
