@@ -55,7 +55,8 @@ impl Cluster {
 
 /// The cluster's version and address, and a client of it; or why there is none.
 async fn connected() -> Result<(String, Client), String> {
-    let config = connection::config(None).await.map_err(|why| first_line(&why))?;
+    let config = connection::config(None).await;
+    let config = config.map_err(|why| format!("no kubeconfig: {}", first_line(&why)))?;
     let url = config.cluster_url.to_string();
     let client = connection::builder(config).map_err(|why| first_line(&why))?.build();
     match tokio::time::timeout(PATIENCE, client.apiserver_version()).await {
