@@ -63,7 +63,7 @@ impl Service<Uri> for Connector {
             let host = server.host().unwrap_or_default();
             let port = server.port_u16().unwrap_or(if is_https { 443 } else { 80 });
             match (proxy.is_socks, is_https) {
-                (true, _) => Ok(Stream::tunnel(socks::open(io, (host, port), &proxy.credentials).await?)),
+                (true, _) => Ok(Stream::tunnel(socks::open(io, host, port, &proxy.credentials).await?)),
                 (false, true) => Ok(Stream::tunnel(
                     connect(io, &format!("{host}:{port}"), proxy.authorization()).await?,
                 )),

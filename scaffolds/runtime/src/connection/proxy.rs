@@ -171,8 +171,8 @@ fn lists(entry: &str, host: &str, ip: Option<IpAddr>, port: &str) -> bool {
     if entry == "*" {
         return true;
     }
-    if let Some(network) = network(entry) {
-        return ip.is_some_and(|ip| contains(network, ip));
+    if let Some((network, bits)) = network(entry) {
+        return ip.is_some_and(|ip| contains(network, bits, ip));
     }
     let (name, its_port) = split_port(entry);
     let of_port = its_port.is_empty() || its_port == port;
@@ -212,7 +212,7 @@ fn network(entry: &str) -> Option<(IpAddr, u32)> {
     (bits <= most).then(|| (address.to_canonical(), bits.saturating_sub(mapped)))
 }
 
-fn contains((network, bits): (IpAddr, u32), ip: IpAddr) -> bool {
+fn contains(network: IpAddr, bits: u32, ip: IpAddr) -> bool {
     match (network, ip) {
         (IpAddr::V4(network), IpAddr::V4(ip)) => (network.to_bits() ^ ip.to_bits()).leading_zeros() >= bits,
         (IpAddr::V6(network), IpAddr::V6(ip)) => (network.to_bits() ^ ip.to_bits()).leading_zeros() >= bits,

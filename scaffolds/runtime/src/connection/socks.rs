@@ -22,7 +22,8 @@ const REPLIES: [&str; 8] = [
 /// Opens a tunnel to a host and port.
 pub(super) async fn open<T>(
     io: T,
-    (host, port): (&str, u16),
+    host: &str,
+    port: u16,
     credentials: &Option<(Vec<u8>, Vec<u8>)>,
 ) -> Result<T, BoxError>
 where
