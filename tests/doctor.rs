@@ -49,12 +49,14 @@ fn doctor_names_the_version_of_the_cluster() {
     let dir = project();
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
-    let config = format!(
-        "{{apiVersion: v1, kind: Config, current-context: c, contexts: [{{name: c, context: {{cluster: c, user: u}}}}], \
-         clusters: [{{name: c, cluster: {{server: '{url}'}}}}], users: [{{name: u, user: {{}}}}]}}"
-    );
+    let config = |url: &str| {
+        format!(
+            "{{apiVersion: v1, kind: Config, current-context: c, contexts: [{{name: c, context: {{cluster: c, user: u}}}}], \
+             clusters: [{{name: c, cluster: {{server: '{url}'}}}}], users: [{{name: u, user: {{}}}}]}}"
+        )
+    };
     let kubeconfig = dir.path().join("kubeconfig");
-    fs::write(&kubeconfig, config).unwrap();
+    fs::write(&kubeconfig, config(&url)).unwrap();
     let fields = [
         "buildDate",
         "compiler",
@@ -78,18 +80,26 @@ fn doctor_names_the_version_of_the_cluster() {
             let _ = write!(stream, "{head}content-length: {}\r\n\r\n{body}", body.len());
         }
     });
-    let run = cli::Run::of(
-        cli::command(dir.path(), &["doctor"])
-            .env("KUBECONFIG", kubeconfig)
-            .output()
-            .unwrap(),
-    )
-    .succeeds();
-    assert!(
-        run.stdout.contains("ok       cluster   v1.36.3 at http://127.0.0.1:"),
-        "{}",
-        run.stdout
-    );
+    let cluster = |kubeconfigs: &str, proxy: &str| {
+        let mut doctor = cli::command(dir.path(), &["doctor"]);
+        doctor
+            .env("KUBECONFIG", kubeconfigs)
+            .env_remove("NO_PROXY")
+            .env_remove("no_proxy");
+        doctor.env("HTTP_PROXY", proxy).env("HTTPS_PROXY", proxy);
+        let text = cli::Run::of(doctor.output().unwrap()).succeeds().stdout;
+        let line = text.lines().find(|line| line.contains(" cluster "));
+        line.unwrap_or_default().to_owned()
+    };
+    let file = kubeconfig.to_str().unwrap();
+    let found = "ok       cluster   v1.36.3 at http://";
+    // Nothing listens on port 9, and loopback addresses are never proxied. A missing file of the list is skipped.
+    let direct = cluster(&format!("{file}.missing:{file}"), "http://127.0.0.1:9");
+    assert!(direct.starts_with(&format!("{found}127.0.0.1:")), "{direct}");
+    // The server is the proxy.
+    fs::write(&kubeconfig, config("http://foobar.invalid:8080")).unwrap();
+    let proxied = cluster(file, &url);
+    assert!(proxied.starts_with(&format!("{found}foobar.invalid:8080")), "{proxied}");
 }
 
 /// A server that is stopped at the end of the test.

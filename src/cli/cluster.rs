@@ -1,7 +1,8 @@
 //! The cluster of the kubeconfig, if it answers. Only reads.
 
+use super::connection;
+use kube::Client;
 use kube::api::{Api, ApiResource, DynamicObject, GroupVersionKind};
-use kube::{Client, Config};
 use serde_json::{Value, json};
 use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
@@ -54,16 +55,20 @@ impl Cluster {
 
 /// The cluster's version and address, and a client of it; or why there is none.
 async fn connected() -> Result<(String, Client), String> {
-    let config = Config::infer()
-        .await
-        .map_err(|error| format!("no kubeconfig: {error}"))?;
+    let config = connection::config(None).await;
+    let config = config.map_err(|why| format!("no kubeconfig: {}", first_line(&why)))?;
     let url = config.cluster_url.to_string();
-    let client = Client::try_from(config).map_err(|error| error.to_string())?;
+    let client = connection::builder(config).map_err(|why| first_line(&why))?.build();
     match tokio::time::timeout(PATIENCE, client.apiserver_version()).await {
         Ok(Ok(info)) => Ok((format!("{} at {url}", info.git_version), client)),
         Ok(Err(error)) => Err(format!("{url} does not answer: {}", deepest(&error))),
         Err(_) => Err(format!("{url} does not answer within {} s", PATIENCE.as_secs())),
     }
+}
+
+/// The reason without its hint: each caller has one of its own.
+fn first_line(why: &str) -> String {
+    why.lines().next().unwrap_or_default().to_owned()
 }
 
 /// The innermost cause: `connection refused` instead of `client error`.

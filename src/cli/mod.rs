@@ -4,6 +4,8 @@ mod apiserver;
 mod ask;
 mod cluster;
 mod completion;
+#[path = "../../scaffolds/runtime/src/connection/mod.rs"]
+mod connection;
 mod crates;
 mod crd;
 mod create_api;

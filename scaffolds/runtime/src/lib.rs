@@ -29,6 +29,7 @@ mod certificates;
 mod child;
 mod client;
 mod condition_types;
+mod connection;
 mod context;
 mod controller;
 mod conversion;

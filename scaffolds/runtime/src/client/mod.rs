@@ -2,18 +2,15 @@
 
 mod outbound;
 
-use std::{env, fmt, path::Path, sync::Arc, time::Duration};
+use std::{fmt, path::Path, sync::Arc, time::Duration};
 
 use http::{HeaderValue, header::USER_AGENT};
-use kube::{
-    Client, Config,
-    client::ClientBuilder,
-    config::{KubeConfigOptions, Kubeconfig},
-};
+use kube::{Client, Config};
 use tower::layer::layer_fn;
 
 use self::outbound::Outbound;
 use crate::{
+    connection,
     error::{Error, Result},
     limit::RateLimit,
     metrics::Metrics,
@@ -83,43 +80,13 @@ impl Guards {
     }
 }
 
-/// The configuration of the client, from the first of these that exists: `kubeconfig` (the flag `--kubeconfig`), the
-/// environment variable `KUBECONFIG`, the pod's service account, `~/.kube/config`. This is controller-runtime's order
-/// (`pkg/client/config/config.go`).
+/// The configuration of the client: of the flag `--kubeconfig`, the environment, the pod or the home folder.
 ///
 /// # Errors
 ///
 /// [`Error::Setup`] if the first one that exists cannot be read, or none exists.
 pub async fn config(kubeconfig: Option<&Path>) -> Result<Config> {
-    if let Some(path) = kubeconfig {
-        let named = |error: &dyn fmt::Display| Error::Setup(format!("--kubeconfig `{}`: {error}", path.display()));
-        let file = Kubeconfig::read_from(path).map_err(|error| named(&error))?;
-        return from_file(file).await.map_err(|error| named(&error));
-    }
-    if env::var_os("KUBECONFIG").is_some_and(|value| !value.is_empty()) {
-        let file = Kubeconfig::read().map_err(|error| Error::Setup(format!("KUBECONFIG: {error}")))?;
-        return from_file(file)
-            .await
-            .map_err(|error| Error::Setup(format!("KUBECONFIG: {error}")));
-    }
-    let in_cluster = match Config::incluster() {
-        Ok(config) => return Ok(config),
-        Err(error) => error,
-    };
-    let home = match Kubeconfig::read() {
-        Ok(file) => from_file(file).await,
-        Err(error) => Err(error),
-    };
-    home.map_err(|home| {
-        Error::Setup(format!(
-            "no API server to talk to: not in a pod ({in_cluster}), and no kubeconfig ({home})\n\n\
-             hint: pass --kubeconfig FILE, or set KUBECONFIG"
-        ))
-    })
-}
-
-async fn from_file(file: Kubeconfig) -> Result<Config, kube::config::KubeconfigError> {
-    Config::from_custom_kubeconfig(file, &KubeConfigOptions::default()).await
+    connection::config(kubeconfig).await.map_err(Error::Setup)
 }
 
 /// A client, all requests of which
@@ -144,7 +111,7 @@ async fn from_file(file: Kubeconfig) -> Result<Config, kube::config::KubeconfigE
 ///
 /// # Errors
 ///
-/// [`Error::Kube`] when credentials or certificates cannot be used.
+/// [`Error::Setup`] when credentials, certificates or the proxy cannot be used.
 ///
 /// # Panics
 ///
@@ -162,7 +129,10 @@ pub fn build(mut config: Config, agent: &str, metrics: &Metrics, guards: impl In
         .map_or_else(String::new, |host| host.as_str().to_owned());
     let (host, rest, guards): (Arc<str>, _, _) = (host.into(), metrics.rest(), guards.into());
     let layer = layer_fn(|inner| Outbound::new(inner, host.clone(), rest.clone(), guards.clone()));
-    Ok(ClientBuilder::try_from(config)?.with_layer(&layer).build())
+    Ok(connection::builder(config)
+        .map_err(Error::Setup)?
+        .with_layer(&layer)
+        .build())
 }
 
 /// As [`build`], around a service that takes the place of the API server.

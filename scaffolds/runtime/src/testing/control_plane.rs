@@ -8,14 +8,13 @@ use std::{
     time::Duration,
 };
 
-use kube::Client;
 use ring::{
     rand::SystemRandom,
     signature::{self, KeyPair},
 };
 use tokio::time::{Instant, sleep};
 
-use super::{PERIOD, config_of, free_ports, random};
+use super::{PERIOD, client_of, config_of, free_ports, random};
 use crate::error::{Error, Result};
 
 /// The API server needs three seconds, and longer on a busy machine.
@@ -75,7 +74,7 @@ impl ControlPlane {
                 let request = http::Request::get("/readyz")
                     .body(Vec::new())
                     .map_err(io::Error::other)?;
-                let client = Client::try_from(config).map_err(Error::from)?;
+                let client = client_of(config)?;
                 if client.request_text(request).await.is_ok() {
                     return Ok(());
                 }

@@ -10,7 +10,7 @@ use kube::{
 use kubewright_schema::files;
 use serde_json::{Value, json};
 
-use super::TestCluster;
+use super::{TestCluster, client_of};
 use crate::{
     certificates::REVISION,
     error::{Error, Result},
@@ -55,7 +55,7 @@ impl Drop for Converters {
         let restored = std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
             runtime.block_on(async {
-                let definitions = definitions(Client::try_from(config).map_err(std::io::Error::other)?);
+                let definitions = definitions(client_of(config).map_err(std::io::Error::other)?);
                 for (name, patch) in before {
                     let patched = definitions
                         .patch(&name, &PatchParams::default(), &Patch::Merge(patch))

@@ -35,7 +35,6 @@ use k8s_openapi::{
 use kube::{
     Api, Client, Config,
     api::{DeleteParams, DynamicObject, ObjectMeta, PostParams},
-    config::{KubeConfigOptions, Kubeconfig},
 };
 use kubewright_schema::files;
 use tokio::time::{Instant, sleep};
@@ -47,7 +46,7 @@ pub use self::round_trip::{RoundTrips, round_trips};
 pub use self::trial::{Mutated, Trial};
 use self::{control_plane::ControlPlane, dev_server::DevServer};
 use crate::{
-    crds,
+    connection, crds,
     error::{Error, Result},
     key::ObjectKey,
     kind::Kind,
@@ -127,11 +126,11 @@ impl TestCluster {
         let server = Server::start(&namespace).await?;
         let config = match server.kubeconfig() {
             Some(kubeconfig) => config_of(kubeconfig).await?,
-            None => Config::infer()
+            None => connection::config(None)
                 .await
-                .map_err(|error| Error::Setup(format!("no cluster to test on: {error}")))?,
+                .map_err(|why| Error::Setup(format!("no cluster to test on: {why}")))?,
         };
-        let client = Client::try_from(config.clone())?;
+        let client = client_of(config.clone())?;
         make_namespace(&client, &namespace).await?;
         install_external(&client).await?;
         Ok(Self {
@@ -250,7 +249,7 @@ impl Drop for TestCluster {
         let deleted = std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
             runtime.block_on(async {
-                let namespaces: Api<Namespace> = Api::all(Client::try_from(config).map_err(std::io::Error::other)?);
+                let namespaces: Api<Namespace> = Api::all(client_of(config).map_err(std::io::Error::other)?);
                 namespaces
                     .delete(&namespace, &DeleteParams::default())
                     .await
@@ -288,11 +287,12 @@ pub async fn wait_for(what: &str, mut look: impl AsyncFnMut() -> Result<bool>) -
 }
 
 async fn config_of(kubeconfig: &Path) -> Result<Config> {
-    let unreadable = |error| Error::Setup(format!("`{}`: {error}", kubeconfig.display()));
-    let file = Kubeconfig::read_from(kubeconfig).map_err(unreadable)?;
-    Config::from_custom_kubeconfig(file, &KubeConfigOptions::default())
-        .await
-        .map_err(unreadable)
+    connection::config(Some(kubeconfig)).await.map_err(Error::Setup)
+}
+
+/// A client that passes a proxy as that of an operator does.
+fn client_of(config: Config) -> Result<Client> {
+    Ok(connection::builder(config).map_err(Error::Setup)?.build())
 }
 
 async fn make_namespace(client: &Client, name: &str) -> Result<()> {

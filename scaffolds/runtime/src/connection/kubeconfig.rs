@@ -1,0 +1,134 @@
+//! The configuration of the client: which kubeconfigs are read and merged, and what they and the environment mean for it.
+
+use std::{
+    env, fs,
+    io::ErrorKind,
+    path::{Path, PathBuf},
+};
+
+use http::Uri;
+use kube::{
+    Config,
+    config::{Cluster, KubeConfigOptions, Kubeconfig},
+};
+
+use super::{
+    plugin,
+    proxy::{self, Environment},
+};
+
+/// The configuration of the client, from the first of these that exists: `kubeconfig` (the flag `--kubeconfig`), the files of
+/// the environment variable `KUBECONFIG`, the pod's service account, `~/.kube/config`. This is controller-runtime's order
+/// (`pkg/client/config/config.go`).
+///
+/// # Errors
+/// If the first one that exists cannot be read, or none exists.
+pub(crate) async fn config(kubeconfig: Option<&Path>) -> Result<Config, String> {
+    if let Some(path) = kubeconfig {
+        return from_files(&[path.to_owned()], &format!("--kubeconfig `{}`", path.display())).await;
+    }
+    let listed = env::var_os("KUBECONFIG").unwrap_or_default();
+    let listed: Vec<_> = env::split_paths(&listed)
+        .filter(|path| !path.as_os_str().is_empty())
+        .collect();
+    if !listed.is_empty() {
+        return from_files(&existing(listed)?, "KUBECONFIG").await;
+    }
+    let in_cluster = match Config::incluster() {
+        Ok(mut config) => {
+            config.proxy_url = Environment::read().proxy_of(&config.cluster_url)?;
+            return Ok(config);
+        }
+        Err(error) => error,
+    };
+    let home = env::home_dir().map(|home| home.join(".kube").join("config"));
+    match home.filter(|path| path.exists()) {
+        Some(path) => from_files(std::slice::from_ref(&path), &format!("`{}`", path.display())).await,
+        None => Err(format!(
+            "no API server to talk to: not in a pod ({in_cluster}), and there is no `~/.kube/config`\n\n\
+             hint: pass --kubeconfig FILE, or set KUBECONFIG"
+        )),
+    }
+}
+
+/// The files of the list that exist: kubectl skips the others.
+pub(super) fn existing(listed: Vec<PathBuf>) -> Result<Vec<PathBuf>, String> {
+    let is_missing = |path: &PathBuf| fs::metadata(path).is_err_and(|error| error.kind() == ErrorKind::NotFound);
+    let (missing, existing): (Vec<_>, Vec<_>) = listed.into_iter().partition(is_missing);
+    if existing.is_empty() {
+        let names: Vec<_> = missing.iter().map(|path| format!("`{}`", path.display())).collect();
+        return Err(format!(
+            "KUBECONFIG: there is no file {}\n\nhint: correct KUBECONFIG, or unset it to use the pod's service account or \
+             ~/.kube/config",
+            names.join(" or ")
+        ));
+    }
+    Ok(existing)
+}
+
+/// The configuration of the merged files: of each name, and of the current context, the first one counts.
+async fn from_files(paths: &[PathBuf], source: &str) -> Result<Config, String> {
+    let mut merged = Kubeconfig::default();
+    for path in paths {
+        let read = Kubeconfig::read_from(path).and_then(|mut file| {
+            file.current_context.take_if(|name| name.is_empty());
+            merged.clone().merge(file)
+        });
+        // kube's error contains the path only if the file cannot be opened.
+        merged = read.map_err(|error| match paths {
+            [_] => format!("{source}: {error}"),
+            _ => format!("{source}: `{}`: {error}", path.display()),
+        })?;
+    }
+    from_merged(merged, &Environment::read())
+        .await
+        .map_err(|why| format!("{source}: {why}"))
+}
+
+/// The configuration of the current context.
+pub(super) async fn from_merged(mut file: Kubeconfig, environment: &Environment) -> Result<Config, String> {
+    let (named, authority) = current(&mut file).map_or((None, None), |cluster| {
+        cluster.tls_server_name.take_if(|name| name.is_empty());
+        let authority = cluster.certificate_authority.clone();
+        let authority = authority.filter(|_| cluster.certificate_authority_data.is_none());
+        let named = cluster.proxy_url.take().filter(|url| !url.is_empty());
+        // kube reads HTTPS_PROXY, for every server and with other rules, if a cluster names no proxy.
+        cluster.proxy_url = Some("http://unused.invalid".to_owned());
+        (named, authority)
+    });
+    let mut config = Config::from_custom_kubeconfig(file, &KubeConfigOptions::default())
+        .await
+        .map_err(|error| error.to_string())?;
+    config.proxy_url = match &named {
+        Some(named) => Some(proxy_url(named)?),
+        None => environment.proxy_of(&config.cluster_url)?,
+    };
+    if let Some(cluster) = config.auth_info.exec.as_mut().and_then(|exec| exec.cluster.as_mut()) {
+        cluster.proxy_url = named;
+    }
+    // kube reads this file again once per minute.
+    config.root_cert_file = authority.filter(|_| !config.accept_invalid_certs).map(PathBuf::from);
+    if config.default_namespace.is_empty() {
+        config.default_namespace = "default".to_owned();
+    }
+    plugin::check(&mut config.auth_info)?;
+    Ok(config)
+}
+
+/// The cluster of the current context.
+fn current(file: &mut Kubeconfig) -> Option<&mut Cluster> {
+    let name = file.current_context.as_ref()?;
+    let context = file.contexts.iter().find(|context| context.name == *name)?;
+    let cluster = &context.context.as_ref()?.cluster;
+    let cluster = file.clusters.iter_mut().find(|named| named.name == *cluster)?;
+    cluster.cluster.as_mut()
+}
+
+/// The URL of `proxy-url`, which must name its scheme, as in client-go.
+fn proxy_url(text: &str) -> Result<Uri, String> {
+    let checked = match text.contains("://") {
+        true => proxy::url(text),
+        false => Err(format!("`{text}` has no scheme")),
+    };
+    checked.map_err(|why| format!("`proxy-url`: {why}\n\nhint: set proxy-url: http://HOST:PORT in the kubeconfig"))
+}

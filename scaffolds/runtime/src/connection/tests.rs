@@ -1,0 +1,347 @@
+//! Proxies on loopback that record what arrives, and the fields of kubeconfigs.
+
+use std::{
+    fs,
+    path::PathBuf,
+    process,
+    sync::{Arc, Mutex},
+};
+
+use http::{Request, Uri};
+use kube::{Config, config::Kubeconfig};
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::TcpListener,
+};
+
+use super::{
+    builder,
+    kubeconfig::{existing, from_merged},
+    proxy::{self, Environment},
+};
+
+/// What arrived at a proxy, one entry per connection.
+type Arrived = Arc<Mutex<Vec<String>>>;
+
+/// A proxy that answers each request with `{}`. It accepts tunnels, records what arrives in them first, and closes them.
+async fn proxy() -> (String, Arrived) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    let arrived = Arrived::default();
+    let record = arrived.clone();
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            let mut bytes = vec![0; 8192];
+            let length = stream.read(&mut bytes).await.unwrap();
+            let mut text = String::from_utf8_lossy(&bytes[..length]).into_owned();
+            if text.starts_with("CONNECT ") {
+                stream.write_all(b"HTTP/1.1 200 OK\r\n\r\n").await.unwrap();
+                let length = stream.read(&mut bytes).await.unwrap();
+                text += &String::from_utf8_lossy(&bytes[..length]);
+            } else {
+                let answer = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}";
+                stream.write_all(answer).await.unwrap();
+            }
+            record.lock().unwrap().push(text);
+        }
+    });
+    (address, arrived)
+}
+
+fn config(server: &str, proxy: &str) -> Config {
+    let mut config = Config::new(server.parse().unwrap());
+    config.proxy_url = Some(proxy.parse().unwrap());
+    config.default_retry = false;
+    config
+}
+
+async fn get(config: Config) -> Result<String, String> {
+    let client = builder(config)?.build();
+    let request = Request::get("/version").body(Vec::new()).unwrap();
+    client.request_text(request).await.map_err(|error| format!("{error:?}"))
+}
+
+#[tokio::test]
+async fn a_proxy_forwards_requests_to_http_servers() {
+    let (address, arrived) = proxy().await;
+    let config = config("http://foobar.invalid:8080", &format!("http://user:p%40ss@{address}"));
+    assert_eq!(get(config).await.unwrap(), "{}");
+    let arrived = arrived.lock().unwrap().join("");
+    assert!(
+        arrived.starts_with("GET http://foobar.invalid:8080/version HTTP/1.1\r\n"),
+        "{arrived}"
+    );
+    // `user:p@ss`
+    assert!(
+        arrived.to_lowercase().contains("proxy-authorization: basic "),
+        "{arrived}"
+    );
+    assert!(arrived.contains("dXNlcjpwQHNz"), "{arrived}");
+}
+
+#[tokio::test]
+async fn a_proxy_tunnels_connections_to_https_servers() {
+    let (address, arrived) = proxy().await;
+    // The proxy closes the tunnel after the first message.
+    get(config(
+        "https://foobar.invalid",
+        &format!("http://user:p%40ss@{address}"),
+    ))
+    .await
+    .unwrap_err();
+    let arrived = arrived.lock().unwrap().join("");
+    let (head, tunnelled) = arrived.split_once("\r\n\r\n").unwrap();
+    assert!(head.starts_with("CONNECT foobar.invalid:443 HTTP/1.1\r\n"), "{head}");
+    assert!(head.contains("dXNlcjpwQHNz"), "{head}");
+    // A ClientHello that names the server.
+    assert!(
+        tunnelled.starts_with('\u{16}') && tunnelled.contains("foobar.invalid"),
+        "{tunnelled:?}"
+    );
+}
+
+#[tokio::test]
+async fn the_server_name_of_the_kubeconfig_holds_in_a_tunnel() {
+    let (address, arrived) = proxy().await;
+    let mut config = config("https://foobar.invalid:6443", &format!("http://{address}"));
+    config.tls_server_name = Some("other.invalid".to_owned());
+    get(config).await.unwrap_err();
+    let arrived = arrived.lock().unwrap().join("");
+    let (head, tunnelled) = arrived.split_once("\r\n\r\n").unwrap();
+    assert!(head.starts_with("CONNECT foobar.invalid:6443 "), "{head}");
+    assert!(tunnelled.contains("other.invalid"), "{tunnelled:?}");
+}
+
+#[tokio::test]
+async fn an_error_names_the_proxy_and_its_answer() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    tokio::spawn(async move {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        assert_ne!(stream.read(&mut [0; 4096]).await.unwrap(), 0);
+        let answer = b"HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n";
+        stream.write_all(answer).await.unwrap();
+    });
+    let why = get(config("https://foobar.invalid", &format!("http://{address}")))
+        .await
+        .unwrap_err();
+    assert!(why.contains(&address) && why.contains("407"), "{why}");
+}
+
+#[tokio::test]
+async fn a_socks_proxy_resolves_the_name_of_the_server() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    let answering = tokio::spawn(async move {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        let mut bytes = [0; 4096];
+        stream.read_exact(&mut bytes[..3]).await.unwrap();
+        stream.write_all(&[5, 0]).await.unwrap();
+        let length = stream.read(&mut bytes).await.unwrap();
+        let asked = bytes[..length].to_vec();
+        stream.write_all(&[5, 0, 0, 1, 0, 0, 0, 0, 0, 0]).await.unwrap();
+        assert_ne!(stream.read(&mut bytes).await.unwrap(), 0);
+        stream
+            .write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
+            .await
+            .unwrap();
+        asked
+    });
+    let config = config("http://foobar.invalid:8080", &format!("socks5://{address}"));
+    assert_eq!(get(config).await.unwrap(), "{}");
+    let expected = [[5, 1, 0, 3, 14].as_slice(), b"foobar.invalid", &8080_u16.to_be_bytes()].concat();
+    assert_eq!(answering.await.unwrap(), expected);
+}
+
+fn environment(variables: &[(&str, &str)]) -> Environment {
+    let get = |name: &str| {
+        variables
+            .iter()
+            .find(|(it, _)| *it == name)
+            .map(|(_, value)| (*value).to_owned())
+    };
+    Environment::of(get)
+}
+
+/// Server, `NO_PROXY`, and whether the proxy is used. Most rows are of `httpproxy`'s own `proxy_test.go`.
+const NO_PROXY: [(&str, &str, bool); 34] = [
+    ("https://example.com", "", true),
+    ("https://localhost:6443", "", false),
+    ("https://127.0.0.1", "", false),
+    ("https://127.0.0.2:6443", "", false),
+    ("https://[::1]:6443", "", false),
+    ("https://example.com", "*", false),
+    ("https://example.com", "example.com", false),
+    ("https://example.com", " EXAMPLE.com ,", false),
+    ("https://api.example.com", "example.com", false),
+    ("https://api.example.com", ".example.com", false),
+    ("https://api.example.com", "*.example.com", false),
+    ("https://example.com", "ample.com", true),
+    ("https://example.com", "*ample.com", true),
+    ("https://barbaz.com", "baz.com", true),
+    ("https://example.com", "example.com:443", false),
+    ("https://example.com:6443", "example.com:443", true),
+    ("https://example.com:6443", "example.com:6443", false),
+    ("https://10.0.0.7", "10.0.0.7", false),
+    ("https://10.0.0.7:6443", "10.0.0.7:6443", false),
+    ("https://10.0.0.7:6443", "10.0.0.7:443", true),
+    ("https://10.0.0.7", "10.0.0.8", true),
+    ("https://10.0.0.7", "10.0.0.0/8", false),
+    ("https://11.0.0.7", "10.0.0.0/8", true),
+    ("https://10.0.0.7", "0.0.0.0/0", false),
+    ("https://10.0.0.7", "10.0.0.0/33", true),
+    ("https://10.0.0.7", ".0.0.7", true),
+    ("https://example.com", "10.0.0.0/8", true),
+    ("https://[fd00::1]", "fd00::1", false),
+    ("https://[fd00::1]:6443", "[fd00::1]:6443", false),
+    ("https://[fd00::1]:6443", "[fd00::1]:443", true),
+    ("https://[fd00::1]", "fd00::/8", false),
+    ("https://[fd00::1]", "fe80::/10", true),
+    ("https://[::ffff:10.0.0.7]", "10.0.0.0/8", false),
+    ("https://kubernetes.default.svc", "localhost,.svc,10.96.0.1", false),
+];
+
+#[test]
+fn no_proxy_is_read_as_go_reads_it() {
+    for (server, none, proxied) in NO_PROXY {
+        let environment = environment(&[("HTTPS_PROXY", "http://proxy:3128"), ("NO_PROXY", none)]);
+        let proxy = environment.proxy_of(&server.parse().unwrap()).unwrap();
+        assert_eq!(proxy.is_some(), proxied, "`{server}` with NO_PROXY `{none}`");
+    }
+}
+
+#[test]
+fn the_variable_of_the_scheme_names_the_proxy_upper_case_first() {
+    let of = |variables: &[(&str, &str)], server: &'static str| {
+        let proxy = environment(variables).proxy_of(&Uri::from_static(server));
+        proxy.map(|proxy| proxy.map(|proxy| proxy.to_string()))
+    };
+    let both = [
+        ("HTTP_PROXY", "http://a:1"),
+        ("HTTPS_PROXY", "http://b:2"),
+        ("https_proxy", "http://c:3"),
+    ];
+    assert_eq!(of(&both, "http://example.com").unwrap().unwrap(), "http://a:1/");
+    assert_eq!(of(&both, "https://example.com").unwrap().unwrap(), "http://b:2/");
+    assert_eq!(
+        of(&[("https_proxy", "c:3")], "https://example.com").unwrap().unwrap(),
+        "http://c:3/"
+    );
+    assert_eq!(
+        of(&[("HTTPS_PROXY", ""), ("https_proxy", "c:3")], "https://example.com")
+            .unwrap()
+            .unwrap(),
+        "http://c:3/"
+    );
+    assert_eq!(of(&[("HTTP_PROXY", "a:1")], "https://example.com"), Ok(None));
+    assert_eq!(of(&[("ALL_PROXY", "a:1")], "https://example.com"), Ok(None));
+    let cgi = [("HTTP_PROXY", "a:1"), ("HTTPS_PROXY", "a:1"), ("REQUEST_METHOD", "GET")];
+    assert!(of(&cgi, "http://example.com").unwrap_err().contains("REQUEST_METHOD"));
+    assert!(of(&cgi, "https://example.com").unwrap().is_some());
+}
+
+#[test]
+fn the_url_of_a_proxy_is_checked_and_its_password_not_shown() {
+    let why = proxy::url("ftp://proxy:21").unwrap_err();
+    assert!(why.contains("`ftp`") && why.contains("socks5"), "{why}");
+    let why = proxy::url("http://user:secret@pro xy").unwrap_err();
+    assert!(!why.contains("secret"), "{why}");
+    assert!(proxy::url("").is_err() && proxy::url("http://").is_err());
+}
+
+fn kubeconfig(cluster: &str, user: &str) -> Kubeconfig {
+    let text = format!(
+        r#"{{"current-context": "a", "contexts": [{{"name": "a", "context": {{"cluster": "a", "user": "a"}}}}],
+        "clusters": [{{"name": "a", "cluster": {{"server": "https://example.com" {cluster}}}}}],
+        "users": [{{"name": "a", "user": {{{user}}}}}]}}"#
+    );
+    Kubeconfig::from_yaml(&text).unwrap()
+}
+
+#[tokio::test]
+async fn the_proxy_of_the_kubeconfig_comes_before_the_environment() {
+    let environment = environment(&[("HTTPS_PROXY", "http://b:2"), ("NO_PROXY", "*")]);
+    let file = kubeconfig(r#", "proxy-url": "http://a:1""#, "");
+    let config = from_merged(file, &environment).await.unwrap();
+    assert_eq!(config.proxy_url.unwrap().to_string(), "http://a:1/");
+    let config = from_merged(kubeconfig("", ""), &environment).await.unwrap();
+    assert_eq!(config.proxy_url, None);
+    let file = kubeconfig(r#", "proxy-url": "ftp://a:1""#, "");
+    let why = from_merged(file, &environment).await.unwrap_err();
+    assert!(
+        why.starts_with("`proxy-url`: ") && why.contains("`ftp`") && why.contains("hint: "),
+        "{why}"
+    );
+}
+
+#[tokio::test]
+async fn a_plugin_that_is_not_installed_is_named_with_its_hint() {
+    let exec = |more: &str| {
+        let user = format!(
+            r#""exec": {{"apiVersion": "client.authentication.k8s.io/v1", "command": "no-such-login", "interactiveMode": "Never" {more}}}"#
+        );
+        kubeconfig("", &user)
+    };
+    let environment = Environment::default();
+    let why = from_merged(exec(r#", "installHint": "brew install login""#), &environment)
+        .await
+        .unwrap_err();
+    assert!(
+        why.contains("`no-such-login`") && why.ends_with("hint: brew install login"),
+        "{why}"
+    );
+    let why = from_merged(exec(""), &environment).await.unwrap_err();
+    assert!(
+        why.ends_with("hint: install `no-such-login`, or add its folder to PATH"),
+        "{why}"
+    );
+}
+
+/// A new path in the folder for temporary files.
+fn path(name: &str) -> PathBuf {
+    std::env::temp_dir().join(format!("connection-{}-{name}", process::id()))
+}
+
+#[test]
+fn files_of_the_list_that_are_missing_are_skipped() {
+    let (there, missing) = (path("there"), path("missing"));
+    fs::write(&there, "{}").unwrap();
+    assert_eq!(existing(vec![missing.clone(), there.clone()]).unwrap(), [there.clone()]);
+    fs::remove_file(there).unwrap();
+    let why = existing(vec![missing.clone()]).unwrap_err();
+    assert!(
+        why.contains(&*missing.to_string_lossy()) && why.contains("hint: "),
+        "{why}"
+    );
+}
+
+#[tokio::test]
+async fn a_token_file_is_read_again() {
+    let (address, arrived) = proxy().await;
+    let file = path("token");
+    fs::write(&file, "first\n").unwrap();
+    let mut config = config("http://foobar.invalid", &format!("http://{address}"));
+    config.auth_info.token_file = Some(file.to_string_lossy().into_owned());
+    let mut credentials = super::Credentials::new(config).unwrap();
+    // A file without a token, or no file, leaves the last token in use.
+    for token in [Some("first"), Some("second\n"), Some(""), None] {
+        match token {
+            Some(token) => fs::write(&file, token).unwrap(),
+            None => fs::remove_file(&file).unwrap(),
+        }
+        credentials.refresh();
+        let request = Request::get("/version").body(kube::client::Body::empty()).unwrap();
+        let sent = tower::ServiceExt::ready(&mut credentials).await.unwrap();
+        tower::Service::call(sent, request).await.unwrap();
+    }
+    let arrived = arrived.lock().unwrap().clone();
+    let tokens: Vec<_> = arrived
+        .iter()
+        .map(|text| {
+            text.lines()
+                .find_map(|line| line.strip_prefix("authorization: Bearer "))
+                .unwrap_or_default()
+        })
+        .collect();
+    assert_eq!(tokens, ["first", "second", "second", "second"]);
+}
