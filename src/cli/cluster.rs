@@ -3,6 +3,7 @@
 use kube::api::{Api, ApiResource, DynamicObject, GroupVersionKind};
 use kube::{Client, Config};
 use serde_json::{Value, json};
+use std::error::Error;
 use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
 
@@ -56,7 +57,13 @@ impl Cluster {
 async fn connected() -> Result<(String, Client), String> {
     let config = Config::infer()
         .await
-        .map_err(|error| format!("no kubeconfig: {error}"))?;
+        // Its source is the kubeconfig; nobody runs doctor in a cluster.
+        .map_err(|error| {
+            format!(
+                "no kubeconfig: {}",
+                error.source().map_or(error.to_string(), ToString::to_string)
+            )
+        })?;
     let url = config.cluster_url.to_string();
     let client = Client::try_from(config).map_err(|error| error.to_string())?;
     match tokio::time::timeout(PATIENCE, client.apiserver_version()).await {
@@ -67,6 +74,6 @@ async fn connected() -> Result<(String, Client), String> {
 }
 
 /// The innermost cause: `connection refused` instead of `client error`.
-fn deepest(error: &dyn std::error::Error) -> String {
+fn deepest(error: &dyn Error) -> String {
     error.source().map_or_else(|| error.to_string(), deepest)
 }
