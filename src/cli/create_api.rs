@@ -250,31 +250,37 @@ impl Args {
         self.resource.unwrap_or(true)
     }
 
-    /// Refuses the group that is Kubernetes' own, and, unless `--resource` asks for it, a kind that Kubernetes has in a group of this
-    /// name. A kind that the project has already stays usable.
+    /// Refuses the group that is Kubernetes' own, unless the project has kinds there; and, unless `--resource` asks for it, a kind that
+    /// Kubernetes has in a group of this name. A kind that the project has stays usable.
     fn not_kubernetes(&self, project: &Project, group: &Group, kind: &KindName) -> Result<()> {
-        if project
+        let domain = &project.domain;
+        let mut own = project
             .kinds
             .iter()
-            .any(|it| it.group == *group && it.origin.is_project())
-        {
-            return Ok(());
-        }
-        let domain = &project.domain;
-        if group.as_str() == kubernetes::CORE {
+            .filter(|it| it.group == *group && it.origin.is_project());
+        if group.as_str() == kubernetes::CORE && own.clone().next().is_none() {
             return Err(Usage::error(format!(
                 "`core` is Kubernetes' group without a name, so the project's own kinds need another group\n\n\
                  hint: `--group test` makes `test.{domain}`; for a kind of Kubernetes, such as `Pod`, add `--resource=false`"
             )));
         }
-        match kubernetes::newest(group, kind) {
-            Some(known) if self.resource.is_none() => Err(Usage::error(format!(
-                "Kubernetes has the kind `{kind}` in `{}`, and this would create another one, in `{group}.{domain}`\n\n\
-                 hint: add `--resource=false` for a controller of Kubernetes' kind, or `--resource` for a kind of your own",
-                known.project_group()
-            ))),
-            _ => Ok(()),
+        if self.resource.is_some() || own.any(|it| it.name == *kind) {
+            return Ok(());
         }
+        let (there, instead) = match kubernetes::newest(group, kind) {
+            Some(known) => (
+                known.project_group(),
+                "add `--resource=false` for a controller of Kubernetes' kind, or",
+            ),
+            None => match kubernetes::without_controllers(group, kind) {
+                Some(there) => (there, "choose another group, or add"),
+                None => return Ok(()),
+            },
+        };
+        Err(Usage::error(format!(
+            "Kubernetes has the kind `{kind}` in `{there}`, and this would create another one, in `{group}.{domain}`\n\n\
+             hint: {instead} `--resource` for a kind of your own"
+        )))
     }
 
     /// Refuses flags that contradict each other.

@@ -67,7 +67,7 @@ pub fn run(dir: &Path, args: Args) -> Result<()> {
         .transpose()?
         .unwrap_or_default();
     let is_named = args.owner.is_some() || args.year.is_some();
-    let args = args.or_those_of(dir);
+    let args = args.or_those_of(dir)?;
     let project = args.project(dir, &own)?;
     let root = lock(dir, |dir, waiting| {
         if dry_run {
@@ -153,16 +153,16 @@ fn again(found: &str, project: &Project) -> Result<()> {
 }
 
 impl Args {
-    /// In the folder of a project, what is left out is as in that project, so that no question is asked.
-    fn or_those_of(mut self, dir: &Path) -> Self {
+    /// In the folder of a project, what is left out is as in that project, so that no question is asked before it is refused; nor
+    /// where `PROJECT` is another tool's.
+    fn or_those_of(mut self, dir: &Path) -> Result<Self> {
         let found = Beneath::open(dir).and_then(|folder| folder.read(&project_path()));
-        if let Ok(Some(text)) = found
-            && let Ok(project) = file::parse(&String::from_utf8_lossy(&text))
-        {
+        if let Ok(Some(text)) = found {
+            let project = file::parse(&String::from_utf8_lossy(&text))?;
             self.domain.get_or_insert(project.domain);
             self.project_name.get_or_insert(project.name);
         }
-        self
+        Ok(self)
     }
 
     fn project(self, dir: &Path, own: &[(String, String)]) -> Result<Project> {

@@ -116,10 +116,14 @@ pub fn compare(root: &Root, intents: &Intents<'_>, force: bool) -> Result<Outcom
                 _ => outcome.replace(path, found, file.text.clone(), file),
             },
             Intent::Keep(file) => match &found {
-                Some(bytes) if path.as_str() == ".gitignore" => {
-                    let text = with_ignored(&String::from_utf8_lossy(bytes), &file.text);
-                    outcome.replace(path, found.clone(), text, file);
-                }
+                Some(bytes) if path.as_str() == ".gitignore" => match std::str::from_utf8(bytes) {
+                    Ok(own) => {
+                        let text = with_ignored(own, &file.text);
+                        outcome.replace(path, found.clone(), text, file);
+                    }
+                    // Lines could only be added to it by changing the others.
+                    Err(_) => outcome.kept.push(path.clone()),
+                },
                 Some(bytes) if !same(bytes, file) => outcome.kept.push(path.clone()),
                 _ => outcome.replace(path, found, file.text.clone(), file),
             },
