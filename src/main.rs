@@ -11,7 +11,10 @@ fn main() -> ExitCode {
     let role = arguments.next().and_then(|first| Role::called(Path::new(&first)));
     let done = match role {
         Some(role) => role.run(arguments.map(|it| it.to_string_lossy().into_owned()).collect()),
-        None => kubewright::run(Cli::parse()),
+        None => match Cli::try_parse() {
+            Ok(cli) => kubewright::run(cli),
+            Err(answer) => return report::parsed(&answer),
+        },
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

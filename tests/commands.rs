@@ -195,7 +195,10 @@ fn an_edited_registry_is_refused_and_an_ejected_one_is_not_changed() {
     let before = tree(dir.path());
     kubewright(dir.path(), &api("create", &[])).refuses(
         1,
-        &["error: `src/controllers/mod.rs` was edited by hand\n\nhint: run `git diff src/controllers/mod.rs`"],
+        &[
+            "error: `src/controllers/mod.rs` was edited by hand\n\nhint: run `git -C ",
+            " diff src/controllers/mod.rs`",
+        ],
     );
     kubewright(dir.path(), &["sync"]).refuses(1, &["was edited by hand"]);
     assert_same(&before, &tree(dir.path()));

@@ -19,7 +19,7 @@ fn doctor_reports_each_check_also_as_json() {
     };
     let text = run(&["doctor"]).succeeds().stdout;
     assert!(
-        text.contains("ok       rust") && text.contains("warning  cluster   no kubeconfig"),
+        text.contains("ok       rust") && text.contains("warning  cluster   KUBECONFIG: there is no file"),
         "{text}"
     );
     let findings: Vec<serde_json::Value> =

@@ -337,7 +337,7 @@ fn foreign_crds_are_neither_installed_nor_changed() {
         1,
         &[
             "`config/crd/external/water.example.org_wells.yaml` does not exist",
-            "git checkout",
+            "checkout -- ",
         ],
     );
 }

@@ -353,3 +353,45 @@ fn a_kind_is_deleted_with_all_its_versions() {
     kubewright(dir.path(), &[&whole[..], &["--all-versions"]].concat()).succeeds();
     cli::assert_same(&before, &cli::tree(dir.path()));
 }
+
+#[test]
+fn other_kinds_of_a_group_do_not_hide_those_of_kubernetes() {
+    let dir = project();
+    create(dir.path(), "apps", "FooBar").succeeds();
+    let create = |group: &str, kind: &str| {
+        let named = ["--group", group, "--version", "v1", "--kind", kind, "--yes"];
+        kubewright(dir.path(), &[&["create", "api"], &named[..]].concat())
+    };
+    create("apps", "Deployment").refuses(2, &["`Deployment` in `apps`", "add `--resource=false`"]);
+    for (group, there, kind) in [
+        ("events", "events.k8s.io", "Event"),
+        ("apiextensions", "apiextensions.k8s.io", "CustomResourceDefinition"),
+        ("authentication.k8s.io", "authentication.k8s.io", "TokenReview"),
+    ] {
+        let words = format!("Kubernetes has the kind `{kind}` in `{there}`");
+        create(group, kind).refuses(2, &[&words, "choose another group, or add `--resource`"]);
+    }
+    create("apps", "FooBar").refuses(0, &["nothing to do"]);
+}
+
+#[test]
+fn init_beside_a_project_file_of_another_tool_names_the_file_and_no_flag() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(
+        dir.path().join("PROJECT"),
+        "version: \"3\"\nlayout:\n- go.kubebuilder.io/v4\n",
+    )
+    .unwrap();
+    let run = kubewright(dir.path(), &["init"]).refuses(1, &["`PROJECT`"]);
+    assert!(!run.stderr.contains("--domain"), "{}", run.stderr);
+}
+
+#[test]
+fn a_gitignore_that_is_not_utf_8_stays_as_it_is_and_is_named() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join(".gitignore"), b"caf\xe9\n").unwrap();
+    let args = ["init", "--domain", "example.com", "--project-name", "x"];
+    let run = kubewright(dir.path(), &args).succeeds();
+    assert!(run.stderr.contains("kept `.gitignore`"), "{}", run.stderr);
+    assert_eq!(fs::read(dir.path().join(".gitignore")).unwrap(), b"caf\xe9\n");
+}

@@ -10,8 +10,9 @@ use std::path::{Path, PathBuf};
 /// Flags of `apiserver`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Listens only on 127.0.0.1. The user of the kubeconfig may do everything. Its client certificate is
-valid for one run, so every run writes a new kubeconfig. Ctrl-C stops the server.")]
+Listens only on 127.0.0.1. The user of the kubeconfig may do everything. Its
+client certificate is valid for one run, so every run writes a new kubeconfig.
+Ctrl-C stops the server.")]
 pub struct Args {
     /// The port; 0 chooses a free one
     #[arg(long, default_value_t = 0)]
@@ -106,7 +107,7 @@ async fn serve(args: Args) -> Result<()> {
     report::result(&format!(
         "https://{address} is ready: export KUBECONFIG={}\n",
         kubeconfig.display()
-    ));
+    ))?;
     stop.await;
     running.shutdown().await;
     Ok(())

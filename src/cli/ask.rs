@@ -1,7 +1,9 @@
-//! Asks for missing values on a terminal, and otherwise lists them in one error. The only module that uses dialoguer.
+//! Asks for missing values on a terminal, and otherwise lists them in one error. The only module that uses dialoguer, and of it only
+//! lines of text: its lists hide the cursor, which Ctrl-C would leave hidden.
 
-use anyhow::{Error, Result, anyhow};
-use dialoguer::{Confirm, Input, MultiSelect};
+use super::report;
+use anyhow::{Error, Result};
+use dialoguer::Input;
 use std::fmt::Display;
 use std::io::{IsTerminal, stderr, stdin};
 use std::str::FromStr;
@@ -70,16 +72,25 @@ impl Ask {
             self.missing.push(flag);
             return Ok(None);
         }
-        let mut input = Input::<String>::new()
-            .with_prompt(question)
-            .validate_with(|text: &String| text.parse::<T>().map(drop).map_err(|error| error.to_string()));
-        if let Some(default) = default {
-            input = input.default(default.to_string());
-        }
-        let text = input.interact_text()?;
-        text.parse()
-            .map(Some)
-            .map_err(|error: T::Err| anyhow!("`{text}` {error}"))
+        line(question, default.map(|it| it.to_string()), |text| {
+            text.parse::<T>().map_err(|error| error.to_string())
+        })
+        .map(Some)
+    }
+
+    /// As [`Ask::need`], with the values that the project has: they are offered in the question, where one alone is the default.
+    pub fn need_of<T>(&mut self, flag: &'static str, question: &str, given: Option<T>, known: &[T]) -> Result<Option<T>>
+    where
+        T: FromStr + Display + Clone,
+        T::Err: Display,
+    {
+        let names: Vec<_> = known.iter().map(ToString::to_string).collect();
+        let question = match names.len() {
+            0 | 1 => question.to_owned(),
+            _ => format!("{question} ({})", names.join(", ")),
+        };
+        let only = known.first().filter(|_| known.len() == 1 && self.asks());
+        self.need(flag, &question, given, only.cloned())
     }
 
     /// Which of these the user chooses, by their numbers; `None` without a terminal, and where nothing is asked.
@@ -87,8 +98,12 @@ impl Ask {
         if !self.asks() {
             return Ok(None);
         }
-        let chosen = MultiSelect::new().with_prompt(question).items(options).interact()?;
-        Ok(Some(chosen))
+        let numbered = options
+            .iter()
+            .zip(1..)
+            .map(|(option, nth)| format!("  {nth}  {option}"));
+        report::note(&numbered.collect::<Vec<_>>().join("\n"));
+        line(question, None, |text| numbers(text, options.len())).map(Some)
     }
 
     /// Fails if any value is missing, and names all of them.
@@ -115,5 +130,53 @@ pub fn confirm(yes: bool, question: &str) -> Result<bool> {
     if yes || !stdin().is_terminal() || !stderr().is_terminal() {
         return Ok(true);
     }
-    Ok(Confirm::new().with_prompt(question).default(false).interact()?)
+    line(&format!("{question} (y/n)"), Some("n".to_owned()), |text| {
+        match text.to_ascii_lowercase().as_str() {
+            "y" | "yes" => Ok(true),
+            "n" | "no" => Ok(false),
+            _ => Err("answer `y` or `n`".to_owned()),
+        }
+    })
+}
+
+/// The answer to a question, which is asked until `read` accepts it.
+fn line<T>(question: &str, default: Option<String>, read: impl Fn(&str) -> Result<T, String>) -> Result<T> {
+    let mut input = Input::<String>::new()
+        .with_prompt(question)
+        .validate_with(|text: &String| read(text.trim()).map(drop));
+    if let Some(default) = default {
+        input = input.default(default);
+    }
+    let text = input.interact_text()?;
+    read(text.trim()).map_err(|why| Usage::error(format!("`{text}` {why}")))
+}
+
+/// The indexes that numbers from 1 to `count` name, separated by commas or blanks.
+fn numbers(text: &str, count: usize) -> Result<Vec<usize>, String> {
+    let words = text.split([',', ' ']).filter(|word| !word.is_empty());
+    let index = |word: &str| {
+        word.parse()
+            .ok()
+            .filter(|nth| (1..=count).contains(nth))
+            .map(|nth: usize| nth - 1)
+    };
+    let chosen: Option<Vec<_>> = words.map(index).collect();
+    match chosen {
+        Some(chosen) if !chosen.is_empty() => Ok(chosen),
+        _ => Err(format!("answer with numbers from 1 to {count}, such as `1,2`")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::numbers;
+
+    #[test]
+    fn several_numbers_are_one_answer() {
+        assert_eq!(numbers("1, 3", 3), Ok(vec![0, 2]));
+        assert_eq!(numbers("2", 3), Ok(vec![1]));
+        for wrong in ["", "0", "4", "one", "1;2"] {
+            assert!(numbers(wrong, 3).is_err(), "{wrong}");
+        }
+    }
 }

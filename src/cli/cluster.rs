@@ -4,6 +4,7 @@ use super::connection;
 use kube::Client;
 use kube::api::{Api, ApiResource, DynamicObject, GroupVersionKind};
 use serde_json::{Value, json};
+use std::error::Error;
 use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
 
@@ -53,12 +54,11 @@ impl Cluster {
     }
 }
 
-/// The cluster's version and address, and a client of it; or why there is none.
+/// The cluster's version and address, and a client of it; or why there is none, perhaps with a hint in a paragraph of its own.
 async fn connected() -> Result<(String, Client), String> {
-    let config = connection::config(None).await;
-    let config = config.map_err(|why| format!("no kubeconfig: {}", first_line(&why)))?;
+    let config = connection::config(None).await?;
     let url = config.cluster_url.to_string();
-    let client = connection::builder(config).map_err(|why| first_line(&why))?.build();
+    let client = connection::builder(config)?.build();
     match tokio::time::timeout(PATIENCE, client.apiserver_version()).await {
         Ok(Ok(info)) => Ok((format!("{} at {url}", info.git_version), client)),
         Ok(Err(error)) => Err(format!("{url} does not answer: {}", deepest(&error))),
@@ -66,12 +66,7 @@ async fn connected() -> Result<(String, Client), String> {
     }
 }
 
-/// The reason without its hint: each caller has one of its own.
-fn first_line(why: &str) -> String {
-    why.lines().next().unwrap_or_default().to_owned()
-}
-
 /// The innermost cause: `connection refused` instead of `client error`.
-fn deepest(error: &dyn std::error::Error) -> String {
+fn deepest(error: &dyn Error) -> String {
     error.source().map_or_else(|| error.to_string(), deepest)
 }

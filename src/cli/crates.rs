@@ -96,7 +96,7 @@ fn changed(session: &Session, folder: &RelPath, name: &str) -> Result<Option<Str
         Origin::Unchecked(release) => Some(format!("of {release}")),
         Origin::Nobody => {
             let own = session.templates.sources().crate_files(name);
-            report::result(&edits(folder, &own, &found));
+            report::result(&edits(folder, &own, &found))?;
             Some("edited: see the differences above".to_owned())
         }
     })

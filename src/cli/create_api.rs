@@ -8,6 +8,7 @@ use super::transition::{Seeded, Transition};
 use super::{kubebuilder, pattern, report};
 use crate::project::change::NewApi;
 use crate::project::controllers::NewController;
+use crate::project::kubernetes;
 use crate::project::{ControllerName, Group, Kind, KindName, Origin, Plural, Project, ShortName, Version};
 use crate::write::{Change, diff};
 use anyhow::{Result, anyhow};
@@ -18,13 +19,16 @@ use std::path::Path;
 #[command(after_help = "\
 Examples:
   kubewright create api --group test --version v1 --kind FooBar
-  kubewright create api --group test --version v1 --kind Datum --short-name dt --cluster
-  kubewright create api --group test --version v2 --kind FooBar    (another version)
+  kubewright create api --group test --version v1 --kind Datum \\
+    --short-name dt --cluster
+  kubewright create api --group test --version v2 --kind FooBar    (new version)
   kubewright create api --group test --version v2 --kind FooBar --storage
-  kubewright create api --group apps --version v1 --kind Deployment --resource=false
+  kubewright create api --group apps --version v1 --kind Deployment \\
+    --resource=false
   kubewright create api --from-crd certificates.yaml --controller=false
-  kubewright create api --from-crd foobars.test.example.com --own    (in the cluster)
-  kubewright create api --group test --version v1 --kind FooBar --resource=false \\
+  kubewright create api --from-crd foobars.test.example.com --own  (a cluster's)
+  kubewright create api --group test --version v1 --kind FooBar \\
+    --resource=false \\
     --controller-name foobar-audit --pattern minimal
   kubewright create api --group test --version v1 --kind FooBar \\
     --pattern deployment --image registry.k8s.io/pause:3.10
@@ -52,14 +56,14 @@ pub struct Args {
     namespaced: Option<bool>,
     /// Generate types from the CRD of a kind that others own: a file, `-` for the standard input, or the name of a CRD in
     /// the cluster of the kubeconfig
-    #[arg(long, value_name = "FILE|NAME", conflicts_with_all = ["plural", "cluster", "short_names", "resource"])]
+    #[arg(long, value_name = "FILE|NAME", value_hint = clap::ValueHint::AnyPath, conflicts_with_all = ["plural", "cluster", "short_names", "resource"])]
     from_crd: Option<String>,
     /// Take the kind over in all its versions: from now on `make manifests` writes its CRD
     #[arg(long, requires = "from_crd", conflicts_with = "version")]
     own: bool,
-    /// Create the type; `false` for a kind that the project or Kubernetes has
-    #[arg(long, value_name = "BOOL", action = clap::ArgAction::Set, default_value_t = true, num_args = 0..=1, default_missing_value = "true", require_equals = true)]
-    resource: bool,
+    /// Create the type [default: true]; `false` for a kind that the project or Kubernetes has
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true", require_equals = true)]
+    resource: Option<bool>,
     /// Create a controller [default: true, unless the kind has one that uses another version]
     #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true", require_equals = true)]
     controller: Option<bool>,
@@ -201,7 +205,7 @@ impl Args {
             Some(subject) => (Some(&subject.kind), subject.origin),
             None => (self.kind.as_ref(), Origin::Project),
         };
-        let finalizer = self.pattern.finalizer();
+        let (finalizer, makes_type) = (self.pattern.finalizer(), self.makes_type());
         let adopted = match &subject {
             Some(it) => it.adopted || project.kind(&it.group, &it.kind).is_some_and(|kind| kind.adopted),
             None => false,
@@ -231,7 +235,7 @@ impl Args {
             cluster: subject.cluster.or(self.cluster.then_some(true)),
             // The CRD says it.
             storage: self.storage || (subject.adopted && self.force),
-            resource: self.resource || subject.origin == Origin::Kubernetes,
+            resource: makes_type || subject.origin == Origin::Kubernetes,
             controller: pattern.map(|pattern| NewController {
                 name: self.controller_name,
                 pattern,
@@ -241,10 +245,48 @@ impl Args {
         })
     }
 
+    /// Whether to create the type.
+    fn makes_type(&self) -> bool {
+        self.resource.unwrap_or(true)
+    }
+
+    /// Refuses the group that is Kubernetes' own, unless the project has kinds there; and, unless `--resource` asks for it, a kind that
+    /// Kubernetes has in a group of this name. A kind that the project has stays usable.
+    fn not_kubernetes(&self, project: &Project, group: &Group, kind: &KindName) -> Result<()> {
+        let domain = &project.domain;
+        let mut own = project
+            .kinds
+            .iter()
+            .filter(|it| it.group == *group && it.origin.is_project());
+        if group.as_str() == kubernetes::CORE && own.clone().next().is_none() {
+            return Err(Usage::error(format!(
+                "`core` is Kubernetes' group without a name, so the project's own kinds need another group\n\n\
+                 hint: `--group test` makes `test.{domain}`; for a kind of Kubernetes, such as `Pod`, add `--resource=false`"
+            )));
+        }
+        if self.resource.is_some() || own.any(|it| it.name == *kind) {
+            return Ok(());
+        }
+        let (there, instead) = match kubernetes::newest(group, kind) {
+            Some(known) => (
+                known.project_group(),
+                "add `--resource=false` for a controller of Kubernetes' kind, or",
+            ),
+            None => match kubernetes::without_controllers(group, kind) {
+                Some(there) => (there, "choose another group, or add"),
+                None => return Ok(()),
+            },
+        };
+        Err(Usage::error(format!(
+            "Kubernetes has the kind `{kind}` in `{there}`, and this would create another one, in `{group}.{domain}`\n\n\
+             hint: {instead} `--resource` for a kind of your own"
+        )))
+    }
+
     /// Refuses flags that contradict each other.
     fn check(&self) -> Result<()> {
         let none = self.controller == Some(false);
-        if !self.resource && none {
+        if !self.makes_type() && none {
             return Err(Usage::error(
                 "`--resource=false --controller=false` leaves nothing to create",
             ));
@@ -257,7 +299,7 @@ impl Args {
         if none {
             self.pattern.without_controller()?;
         }
-        if !self.resource && (self.plural.is_some() || self.cluster || !self.short_names.is_empty()) {
+        if !self.makes_type() && (self.plural.is_some() || self.cluster || !self.short_names.is_empty()) {
             return Err(Usage::error(
                 "`--plural`, `--short-name` and `--cluster` need a type, and `--resource=false` creates none",
             ));
@@ -275,7 +317,7 @@ impl Args {
             };
         }
         let group = ask.need("--group", "Group, without the domain", group, None)?;
-        let version = match self.resource {
+        let version = match self.makes_type() {
             true => version,
             false => version.or_else(|| external::version(project, group.as_ref(), kind.as_ref())),
         };
@@ -284,11 +326,12 @@ impl Args {
         let (Some(group), Some(version), Some(kind)) = (group, version, kind) else {
             return Ok(None);
         };
-        if self.resource {
+        if self.makes_type() {
             without_domain(project, &group)?;
+            self.not_kubernetes(project, &group, &kind)?;
         }
         let own = Subject::own(group, version, kind);
-        Ok(Some(match self.resource {
+        Ok(Some(match self.makes_type() {
             true => own,
             false => external::kubernetes(project, own),
         }))
@@ -299,7 +342,7 @@ impl Args {
     fn makes_controller(&self, project: &Project, subject: Option<&Subject>) -> Result<bool> {
         let kind = subject.and_then(|it| project.kind(&it.group, &it.kind));
         let served = kind.is_some_and(|kind| subject.is_some_and(|it| kind.served_by(&it.version).is_some()));
-        let asked = self.controller == Some(true) || !self.resource || self.pattern.given();
+        let asked = self.controller == Some(true) || !self.makes_type() || self.pattern.given();
         match kind {
             _ if self.controller == Some(false) => Ok(false),
             // An existing version becomes the stored one, and nothing else.

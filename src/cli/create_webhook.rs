@@ -14,25 +14,30 @@ use std::path::Path;
 /// Flags of `create webhook`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Types can be added one at a time: files that you have edited are merged, and where that is not
-possible you get the lines to add.
+Types can be added one at a time: files that you have edited are merged, and
+where that is not possible you get the lines to add.
 
-`--conversion` writes a function in each direction between the hub, which is the stored version, and
-each other version. They move fields of one name and type, and do not compile where you have to
-decide.
+`--conversion` writes a function in each direction between the hub, which is the
+stored version, and each other version. They move fields of one name and type,
+and do not compile where you have to decide.
 
-`--policy` writes expressions that the API server evaluates itself: no server, no certificate, and
-no request fails while the operator is down. Where the object alone decides, a rule on the type,
-`#[kube(validation = …)]`, would do. `--policy=mutating` writes expressions that change objects;
-what is always the same, a default in the schema does.
+`--policy` writes expressions that the API server evaluates itself: no server,
+no certificate, and no request fails while the operator is down. Where the
+object alone decides, a rule on the type, `#[kube(validation = …)]`, would do.
+`--policy=mutating` writes expressions that change objects; what is always the
+same, a default in the schema does.
 
 Examples:
   kubewright create webhook --kind FooBar --defaulting --validation
-  kubewright create webhook --group test --version v1 --kind FooBar --programmatic-validation
-  kubewright create webhook --group test --version v1 --kind FooBar --conversion --spoke v2
-  kubewright create webhook --group apps --version v1 --kind Deployment --validation
+  kubewright create webhook --group test --version v1 --kind FooBar \\
+    --programmatic-validation
+  kubewright create webhook --group test --version v1 --kind FooBar \\
+    --conversion --spoke v2
+  kubewright create webhook --group apps --version v1 --kind Deployment \\
+    --validation
   kubewright create webhook --group test --version v1 --kind FooBar --policy
-  kubewright create webhook --group test --version v1 --kind FooBar --policy=mutating")]
+  kubewright create webhook --group test --version v1 --kind FooBar \\
+    --policy=mutating")]
 pub struct Args {
     #[command(flatten)]
     webhook: webhook::Flags,
@@ -172,7 +177,7 @@ impl Args {
 
     /// Whether to add each type: defaulting, validation, conversion; and which policies.
     fn types(&self, ask: &Ask) -> Result<([bool; 3], Vec<PolicyForm>)> {
-        const QUESTION: &str = "Types (space to choose, enter to go on)";
+        const QUESTION: &str = "Types, by their numbers, such as 1,2";
         const TYPES: [&str; 5] = [
             "--defaulting: sets defaults",
             "--validation: refuses objects",

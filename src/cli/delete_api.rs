@@ -11,10 +11,10 @@ use std::path::Path;
 /// Flags of `delete api`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Keeps files that you have changed, and names them. The next `make manifests` updates or deletes the
-CRD. A version that a controller uses cannot be deleted alone; first move the controller with
-`kubewright edit controller`. Nor can the stored version; first store another one with
-`kubewright create api --storage`.
+Keeps files that you have changed, and names them. The next `make manifests`
+updates or deletes the CRD. A version that a controller uses cannot be deleted
+alone; first move the controller with `kubewright edit controller`. Nor can the
+stored version; first store another one with `kubewright create api --storage`.
 
 Examples:
   kubewright delete api --group test --version v1 --kind FooBar
@@ -48,12 +48,28 @@ pub struct Args {
 pub fn run(dir: &Path, args: Args) -> Result<()> {
     let session = Session::open(dir, access(args.dry_run))?;
     let mut ask = Ask::new(false);
-    let group = ask.need("--group", "Group, without the domain", args.group, None)?;
+    let kinds = session.project.kind_names(args.group.as_ref());
+    let kind = ask.need_of("--kind", "Kind", args.kind, &kinds)?;
+    let groups = kind
+        .as_ref()
+        .map(|kind| session.project.groups_of(kind))
+        .unwrap_or_default();
+    let group = ask.need_of("--group", "Group, without the domain", args.group, &groups)?;
     let version = match args.all_versions {
         true => None,
-        false => ask.need("--version", "Version", args.version, None)?,
+        false => {
+            let known = group
+                .as_ref()
+                .zip(kind.as_ref())
+                .and_then(|(group, kind)| session.project.kind(group, kind));
+            let versions: Vec<_> = known
+                .iter()
+                .flat_map(|kind| &kind.versions)
+                .map(|it| it.name.clone())
+                .collect();
+            ask.need_of("--version", "Version", args.version, &versions)?
+        }
     };
-    let kind = ask.need("--kind", "Kind", args.kind, None)?;
     ask.done("delete api")?;
     let (Some(group), Some(kind)) = (group, kind) else {
         return Err(Usage::error("the group or kind is missing"));

@@ -11,8 +11,8 @@ use std::path::Path;
 /// Flags of `delete webhook`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Without a type, all webhooks of the kind and its policies are deleted. Keeps files that you have
-changed, and names them, or the lines to remove.
+Without a type, all webhooks of the kind and its policies are deleted. Keeps
+files that you have changed, and names them, or the lines to remove.
 
 Examples:
   kubewright delete webhook --kind FooBar

@@ -14,9 +14,10 @@ use std::path::Path;
 #[derive(Debug, clap::Args)]
 #[command(arg_required_else_help = true)]
 #[command(after_help = "\
-What is left out stays as it is. Files that you have edited are merged, and where that is not
-possible you get the lines to change. A licence header is replaced if it is at the top of a file and
-was not edited; otherwise the file is named.
+What is left out stays as it is. Files that you have edited are merged, and
+where that is not possible you get the lines to change. A licence header is
+replaced if it is at the top of a file and was not edited; otherwise the file is
+named.
 
 Examples:
   kubewright edit --namespaced

@@ -11,8 +11,8 @@ use std::path::Path;
 /// Flags of `eject`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-The crate stays in its folder. Only its VERSION file is deleted, by which kubewright recognises its
-crates.
+The crate stays in its folder. Only its VERSION file is deleted, by which
+kubewright recognises its crates.
 
 Example:
   kubewright eject runtime")]
@@ -32,7 +32,8 @@ pub fn run(dir: &Path, args: Args) -> Result<()> {
     let folder = vendored(&session, &args.name)?;
     let version = folder.join(VERSION)?;
     if !session.root.is_folder(&folder)? {
-        bail!("`{folder}` is missing\n\nhint: restore it with `git checkout -- {folder}`");
+        let restore = session.root.git(&format!("checkout -- {folder}"));
+        bail!("`{folder}` is missing\n\nhint: restore it with `{restore}`");
     }
     let Some(before) = session.root.read(&version)? else {
         report::note(&format!("nothing to do: `{folder}` is yours already"));

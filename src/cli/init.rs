@@ -3,10 +3,10 @@
 use super::ask::{Ask, Usage};
 use super::session::{commit, lock, project_change, project_path};
 use super::{crates, kubebuilder, report, templates};
-use crate::plan::plan;
+use crate::plan::{RelPath, plan};
 use crate::project::{Crates, Domain, License, Owner, Project, ProjectName, Refused, file};
 use crate::render::{Templates, render};
-use crate::write::{Change, Intent, Root, compare, parent_line};
+use crate::write::{Beneath, Change, Intent, Root, compare, parent_line, quoted};
 use anyhow::{Error, Result, bail};
 use k8s_openapi::jiff::{Timestamp, tz::TimeZone};
 use std::path::{Path, PathBuf};
@@ -16,9 +16,11 @@ use std::path::{Path, PathBuf};
 #[command(after_help = "\
 Examples:
   kubewright init --domain example.com
-  kubewright init --domain example.com --project-name foobar-operator --dir foobar-operator
+  kubewright init --domain example.com --project-name foobar-operator \\
+    --dir foobar-operator
   kubewright init --domain example.com --crates registry
-  kubewright init --domain example.com --license mit --owner 'Jane Doe' --dry-run")]
+  kubewright init --domain example.com --license mit --owner 'Jane Doe' \\
+    --dry-run")]
 pub struct Args {
     /// The domain of the API groups: group `test` becomes `test.example.com` [default with --yes: example.com]
     #[arg(long)]
@@ -64,6 +66,8 @@ pub fn run(dir: &Path, args: Args) -> Result<()> {
         .map(templates::read)
         .transpose()?
         .unwrap_or_default();
+    let is_named = args.owner.is_some() || args.year.is_some();
+    let args = args.or_those_of(dir)?;
     let project = args.project(dir, &own)?;
     let root = lock(dir, |dir, waiting| {
         if dry_run {
@@ -77,17 +81,38 @@ pub fn run(dir: &Path, args: Args) -> Result<()> {
     }
     let templates = Templates::load(&own)?;
     let rendered = render(&project, &plan(&project, templates.catalogue())?, &templates)?;
+    let seed = |path: &RelPath, file| match is_of_host(path.as_str()) {
+        true => Intent::Keep(file),
+        false => Intent::Seed(file),
+    };
     let intents = rendered
         .iter()
-        .map(|(path, file)| (path.clone(), Intent::Seed(file)))
+        .map(|(path, file)| (path.clone(), seed(path, file)))
         .collect();
-    let mut changes = compare(&root, &intents, false)?.changes;
-    changes.push(project_change(None, file::format(&project)));
-    write(root, dir, &changes, dry_run)?;
+    let mut outcome = compare(&root, &intents, false)?;
+    outcome.changes.push(project_change(None, file::format(&project)));
+    for path in &outcome.kept {
+        report::note(&format!("kept `{path}`, which was there"));
+    }
+    write(root, dir, &outcome.changes, dry_run)?;
+    if is_named && project.license == License::None {
+        report::note(
+            "no file names the owner or the year, because the project has no licence; `--license` gives it one",
+        );
+    }
     if !dry_run && project.crates == Crates::Registry {
         report::note(&format!("\n{}", crates::to_be_locked(&project)));
     }
     Ok(())
+}
+
+/// Whether a repository of a Git host has this file from the beginning, and no other file of the project needs it.
+fn is_of_host(path: &str) -> bool {
+    let files = ["README.md", "LICENSE", "AGENTS.md", ".gitattributes", ".gitignore"];
+    files.contains(&path)
+        || [".github/", ".devcontainer/"]
+            .iter()
+            .any(|folder| path.starts_with(folder))
 }
 
 fn write(root: Root, dir: &Path, changes: &[Change], dry_run: bool) -> Result<()> {
@@ -128,6 +153,18 @@ fn again(found: &str, project: &Project) -> Result<()> {
 }
 
 impl Args {
+    /// In the folder of a project, what is left out is as in that project, so that no question is asked before it is refused; nor
+    /// where `PROJECT` is another tool's.
+    fn or_those_of(mut self, dir: &Path) -> Result<Self> {
+        let found = Beneath::open(dir).and_then(|folder| folder.read(&project_path()));
+        if let Ok(Some(text)) = found {
+            let project = file::parse(&String::from_utf8_lossy(&text))?;
+            self.domain.get_or_insert(project.domain);
+            self.project_name.get_or_insert(project.name);
+        }
+        Ok(self)
+    }
+
     fn project(self, dir: &Path, own: &[(String, String)]) -> Result<Project> {
         let mut ask = Ask::new(self.yes);
         let domain = ask.need(
@@ -181,15 +218,6 @@ fn unfit(folder: &str, why: &Refused) -> Error {
     Usage::error(format!(
         "the folder's name, `{folder}`, {why}, so it cannot be the project's\n\nhint: name the project with `--project-name`"
     ))
-}
-
-/// Quoted for a shell.
-fn quoted(path: &Path) -> String {
-    let text = path.display().to_string();
-    match text.chars().all(|c| c.is_alphanumeric() || "/._-+@".contains(c)) {
-        true => text,
-        false => format!("'{}'", text.replace('\'', r"'\''")),
-    }
 }
 
 /// An owner as flags name it.

@@ -32,11 +32,14 @@ mod upgrade;
 mod version;
 mod webhook;
 
+use crate::project::file;
+use crate::write::around;
 use anyhow::Result;
+use ask::Usage;
 use clap::{Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
-/// The columns of a help at most; clap breaks longer lines in two.
+/// The columns of a help at most.
 const WIDTH: usize = 100;
 
 /// Kubernetes operators in Rust: projects, kinds, controllers and their manifests
@@ -44,15 +47,9 @@ const WIDTH: usize = 100;
 #[command(name = "kubewright", version, max_term_width = WIDTH, arg_required_else_help = true)]
 #[command(after_help = "Start with `kubewright init --domain example.com`, then `kubewright create api`.")]
 pub struct Cli {
-    /// The folder of the project [default: the current one]
-    #[arg(
-        long,
-        global = true,
-        value_name = "PATH",
-        default_value = ".",
-        hide_default_value = true
-    )]
-    dir: PathBuf,
+    /// The folder of the project [default: the nearest one]
+    #[arg(long, global = true, value_name = "PATH")]
+    dir: Option<PathBuf>,
     #[command(subcommand)]
     command: Command,
 }
@@ -71,7 +68,7 @@ enum Command {
     Edit(edit::Args),
     /// Rewrite the managed files from PROJECT, for example after a merge
     Sync(sync::Args),
-    /// List the files of the project, with their kinds, states and templates
+    /// List the files of the project, with their kinds and states
     Plan(plan::Args),
     /// Own a vendored crate: kubewright no longer checks or replaces it
     Eject(eject::Args),
@@ -115,9 +112,37 @@ enum Output {
     Json,
 }
 
+impl Command {
+    /// The name of a command that has nothing to do with a project, and what to use in place of `--dir`.
+    fn without_project(&self) -> Option<(&'static str, &'static str)> {
+        Some(match self {
+            Self::Apiserver(_) => ("apiserver", "`--data-dir` names the folder of its objects"),
+            Self::Envtest(_) => ("envtest", "`--bin-dir` names the folder to write"),
+            Self::Version(_) => ("version", "leave it out"),
+            Self::Completion(_) => ("completion", "leave it out"),
+            _ => return None,
+        })
+    }
+}
+
+/// The current folder, or the nearest one around it that is a project's.
+fn nearest() -> PathBuf {
+    let around = std::env::current_dir().ok().and_then(|here| around(&here, file::NAME));
+    around.unwrap_or_else(|| PathBuf::from("."))
+}
+
 /// Runs one command.
 pub fn run(cli: Cli) -> Result<()> {
-    let dir = &cli.dir;
+    let dir = &match (&cli.command, cli.dir) {
+        (command, Some(_)) if let Some((name, instead)) = command.without_project() => {
+            return Err(Usage::error(format!(
+                "`--dir` has no effect on `{name}`, which has no project\n\nhint: {instead}"
+            )));
+        }
+        (_, Some(dir)) => dir,
+        (Command::Init(_), None) => PathBuf::from("."),
+        (_, None) => nearest(),
+    };
     match cli.command {
         Command::Init(args) => init::run(dir, args),
         Command::Create(Create::Api(args)) => create_api::run(dir, *args),
@@ -132,7 +157,7 @@ pub fn run(cli: Cli) -> Result<()> {
         Command::Envtest(args) => envtest::run(args),
         Command::Doctor(args) => doctor::run(dir, args),
         Command::Version(args) => version::run(args),
-        Command::Completion(args) => completion::run(args),
+        Command::Completion(args) => completion::run(dir, args),
         Command::Upgrade(args) => upgrade::run(dir, args),
         Command::Alpha(args) => kubebuilder::alpha(&args),
     }
@@ -143,10 +168,13 @@ mod tests {
     use super::Cli;
     use clap::{Command, CommandFactory};
 
+    /// The columns of a usual terminal; clap breaks longer lines in two.
+    const TERMINAL: usize = 80;
+
     /// Lines of the texts below the options that are longer than a help may be, each with its command.
     fn too_long(command: &Command) -> Vec<String> {
         let text = command.get_after_help().map(ToString::to_string).unwrap_or_default();
-        let lines = text.lines().filter(|line| line.chars().count() > super::WIDTH);
+        let lines = text.lines().filter(|line| line.chars().count() > TERMINAL);
         let own = lines.map(|line| format!("{}: {line}", command.get_name()));
         own.chain(command.get_subcommands().flat_map(too_long)).collect()
     }
@@ -154,7 +182,7 @@ mod tests {
     #[test]
     fn no_line_of_a_help_is_broken_in_two() {
         assert_eq!(too_long(&Cli::command()), Vec::<String>::new());
-        let long = Command::new("long").after_help(format!("short\n{}", "x".repeat(super::WIDTH + 1)));
+        let long = Command::new("long").after_help(format!("short\n{}", "x".repeat(TERMINAL + 1)));
         assert_eq!(too_long(&Command::new("all").subcommand(long)).len(), 1);
     }
 }

@@ -12,7 +12,7 @@ use std::path::Path;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Kinds:
-  managed   generated from PROJECT; kubewright rewrites them unless they were edited
+  managed   generated from PROJECT; kubewright rewrites them unless edited
   vendored  crates of kubewright, each with one hash
   derived   written by `make manifests` from your code
   seeded    written once; then they are yours
@@ -24,7 +24,7 @@ States:
   ejected   was managed or vendored, and is yours now
   missing   does not exist")]
 pub struct Args {
-    /// How to print it
+    /// How to print it; JSON has the templates too
     #[arg(long, short, value_enum, default_value = "text")]
     output: Output,
 }
@@ -49,7 +49,6 @@ pub fn run(dir: &Path, args: Args) -> Result<()> {
         Output::Json => report::result(&format!("{}\n", serde_json::to_string_pretty(&rows)?)),
         Output::Text => report::result(&table(&rows)),
     }
-    Ok(())
 }
 
 /// Every file of an open project.
@@ -73,16 +72,9 @@ pub fn rows(session: &Session) -> Result<Vec<Row>> {
     Ok(rows)
 }
 
+/// Without the templates, whose paths would make the lines wider than a terminal.
 fn table(rows: &[Row]) -> String {
     let width = rows.iter().map(|row| row.path.len()).max().unwrap_or(0);
-    let line = |row: &Row| {
-        format!(
-            "{:width$}  {:8}  {:7}  {}\n",
-            row.path,
-            row.kind.as_str(),
-            row.state.as_str(),
-            row.template
-        )
-    };
+    let line = |row: &Row| format!("{:width$}  {:8}  {}\n", row.path, row.kind.as_str(), row.state.as_str());
     rows.iter().map(line).collect()
 }

@@ -68,10 +68,20 @@ impl Session {
             (None, Some(folder)) => templates::recorded(dir, folder)?,
             (None, None) => Vec::new(),
         };
+        let templates = Templates::load(&own)?;
+        for name in templates
+            .catalogue()
+            .crates
+            .iter()
+            .filter(|_| project.crates.is_vendored())
+        {
+            // No command follows a link there, and one that needs no crate would not notice it.
+            root.is_folder(&format!("crates/{name}").parse()?)?;
+        }
         Ok(Self {
             root,
             project,
-            templates: Templates::load(&own)?,
+            templates,
             own_templates: own,
             text,
         })
@@ -129,8 +139,9 @@ fn definition(root: &Root, project: &Project, kind: &Kind) -> Result<Option<Defi
     let path = project.crd_path(kind);
     let Some(text) = root.read(&path.parse()?)? else {
         bail!(
-            "`{path}` does not exist, and the types of `{}` were generated from it\n\nhint: restore it with `git checkout -- {path}`",
-            kind.name
+            "`{path}` does not exist, and the types of `{}` were generated from it\n\nhint: restore it with `{}`",
+            kind.name,
+            root.git(&format!("checkout -- {path}"))
         );
     };
     let wanted = Wanted {
@@ -208,12 +219,10 @@ pub fn lock(dir: &Path, how: impl FnOnce(&Path, fn()) -> Result<Root>) -> Result
 /// Makes the changes and lists them, or only shows them.
 pub fn commit(root: Root, changes: &[Change], dry_run: bool) -> Result<()> {
     if dry_run {
-        report::result(&diff(changes));
-        return Ok(());
+        return report::result(&diff(changes));
     }
     root.commit(changes)?;
-    report::result(&listed(changes));
-    Ok(())
+    report::result(&listed(changes))
 }
 
 /// One line per file; a vendored crate is one line.

@@ -4,18 +4,19 @@ use super::session::{Session, access};
 use super::{crates, report};
 use crate::plan::{FileKind, Source};
 use crate::project::Crates;
-use crate::write::{Intent, State, compare, leftovers, vendored_state};
+use crate::write::{Intent, Root, State, compare, leftovers, vendored_state};
 use anyhow::Result;
 use std::path::{Path, PathBuf};
 
 /// Flags of `sync`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-After a merge, resolve PROJECT by hand, then run this. It rewrites managed files with conflict
-markers, and refuses managed files that were edited by hand.
+After a merge, resolve PROJECT by hand, then run this. It rewrites managed files
+with conflict markers, and refuses managed files that were edited by hand.
 
-With `--crates` it moves the project: crates are written to or deleted from `crates/`, and the files
-that name them are merged with your edits. A crate that you edited or ejected is refused.")]
+With `--crates` it moves the project: crates are written to or deleted from
+`crates/`, and the files that name them are merged with your edits. A crate that
+you edited or ejected is refused.")]
 pub struct Args {
     /// Take kubewright's crates into the project, or from the registry
     #[arg(long, value_enum, conflicts_with = "templates")]
@@ -55,7 +56,7 @@ pub fn run(dir: &Path, args: Args) -> Result<()> {
     outcome.changes.extend(leftovers(&session.root, &will)?);
     for (path, entry) in plan.entries {
         if let (FileKind::Vendored, Source::Crate(name)) = (entry.kind, &entry.source) {
-            vendored(name, vendored_state(&session.root, &path, name)?);
+            vendored(&session.root, name, vendored_state(&session.root, &path, name)?);
         }
     }
     if !session.finish(&project, outcome, args.dry_run)? {
@@ -84,13 +85,12 @@ fn managed_or_ejected<'a>(
 }
 
 /// `sync` reports edited vendored crates, and does not repair them.
-fn vendored(name: &str, state: State) {
+fn vendored(root: &Root, name: &str, state: State) {
+    let restore = root.git(&format!("checkout -- crates/{name}"));
     match state {
-        State::Missing => report::note(&format!(
-            "`crates/{name}` is missing; restore it with `git checkout -- crates/{name}`"
-        )),
+        State::Missing => report::note(&format!("`crates/{name}` is missing; restore it with `{restore}`")),
         State::Edited => report::note(&format!(
-            "`crates/{name}` was edited; restore it with `git checkout -- crates/{name}`, or own it with `kubewright eject {name}`"
+            "`crates/{name}` was edited; restore it with `{restore}`, or own it with `kubewright eject {name}`"
         )),
         State::Clean | State::Stale | State::Ejected => {}
     }

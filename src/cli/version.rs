@@ -21,5 +21,4 @@ pub fn run(args: Args) -> Result<()> {
             serde_json::json!({ "version": version, "rust": rust })
         )),
     }
-    Ok(())
 }

@@ -81,7 +81,8 @@ impl Flags {
         ask: &mut Ask,
         unknown: Unknown,
     ) -> Result<(Option<Group>, Option<KindName>)> {
-        let Some(name) = ask.need("--kind", "Kind", self.kind.clone(), None)? else {
+        let kinds = project.kind_names(self.group.as_ref());
+        let Some(name) = ask.need_of("--kind", "Kind", self.kind.clone(), &kinds)? else {
             return Ok((None, None));
         };
         let mut fitting = project.kinds.iter().filter(|kind| kind.name == name);
@@ -102,7 +103,8 @@ impl Flags {
         }
         let only = first.filter(|_| fitting.next().is_none());
         let group = self.group.clone().or(only);
-        let group = ask.need("--group", "Group, without the domain", group, None)?;
+        let groups = project.groups_of(&name);
+        let group = ask.need_of("--group", "Group, without the domain", group, &groups)?;
         let group = group.map(|group| external::project_group(project, group, &name));
         Ok((group, Some(name)))
     }

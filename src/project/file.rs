@@ -107,10 +107,7 @@ impl Document {
 
 fn check_size(text: &str) -> Result<()> {
     if text.len() > MAX {
-        bail!(
-            "`{NAME}` is larger than {} MiB\n\nhint: restore it with `git checkout -- {NAME}`",
-            MAX >> 20
-        );
+        bail!("`{NAME}` is larger than {} MiB\n\nhint: restore it with git", MAX >> 20);
     }
     Ok(())
 }

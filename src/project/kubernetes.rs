@@ -104,6 +104,39 @@ pub fn newest(group: &Group, kind: &KindName) -> Option<Known> {
     known.into_iter().max_by_key(number)
 }
 
+/// Kinds of Kubernetes that no controller can be made for here: most are questions that the API server answers and does not store.
+const WITHOUT_CONTROLLERS: [(&str, &[&str]); 8] = [
+    ("apiextensions.k8s.io", &["CustomResourceDefinition"]),
+    ("apiregistration.k8s.io", &["APIService"]),
+    (
+        "authentication.k8s.io",
+        &["SelfSubjectReview", "TokenRequest", "TokenReview"],
+    ),
+    (
+        "authorization.k8s.io",
+        &[
+            "LocalSubjectAccessReview",
+            "SelfSubjectAccessReview",
+            "SelfSubjectRulesReview",
+            "SubjectAccessReview",
+        ],
+    ),
+    ("autoscaling", &["Scale"]),
+    (CORE, &["Binding", "ComponentStatus", "Event"]),
+    ("events.k8s.io", &["Event"]),
+    ("policy", &["Eviction"]),
+];
+
+/// The group of such a kind, in full.
+pub fn without_controllers(group: &Group, kind: &KindName) -> Option<&'static str> {
+    let named = |full: &str| full == group.as_str() || full.split('.').next() == Some(group.as_str());
+    let is_there = |kinds: &[&str]| kinds.contains(&kind.as_str());
+    let found = WITHOUT_CONTROLLERS
+        .iter()
+        .find(|(full, kinds)| named(full) && is_there(kinds));
+    found.map(|(full, _)| *full)
+}
+
 /// Similar kinds: of this name in other groups or versions, otherwise of a similar name; those of the group first.
 pub fn near(group: &Group, kind: &KindName) -> Vec<Known> {
     let wanted = kind.as_str().to_ascii_lowercase();

@@ -43,6 +43,7 @@ pub use rust_type::RustType;
 pub use webhooks::{WebhookTypes, Webhooks};
 
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
 /// Every input of every file of a generated project.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -183,6 +184,22 @@ impl Project {
     /// The kind of that group and name.
     pub fn kind(&self, group: &Group, name: &KindName) -> Option<&Kind> {
         self.kinds.iter().find(|kind| kind.is(group, name))
+    }
+
+    /// The names of the kinds, in one group or in all, each once.
+    pub fn kind_names(&self, group: Option<&Group>) -> Vec<KindName> {
+        let kinds = self
+            .kinds
+            .iter()
+            .filter(|kind| group.is_none_or(|group| kind.group == *group));
+        let names: BTreeSet<_> = kinds.map(|kind| kind.name.clone()).collect();
+        names.into_iter().collect()
+    }
+
+    /// The groups that have a kind of this name.
+    pub fn groups_of(&self, name: &KindName) -> Vec<Group> {
+        let kinds = self.kinds.iter().filter(|kind| kind.name == *name);
+        kinds.map(|kind| kind.group.clone()).collect()
     }
 
     /// That kind in that version.

@@ -25,7 +25,7 @@ pub use diff::{diff, text_diff};
 pub use disk::{Disk, NewFile, RealDisk};
 pub use merge::{Succession, has_conflicts};
 pub use record::Records;
-pub use root::{Access, Root};
+pub use root::{Access, Root, around, quoted};
 pub use used::used_crates;
 pub use vendored::{Origin, vendored_files, vendored_origin, vendored_state};
 pub use workspace::parent_line;

@@ -122,6 +122,14 @@ impl Root {
         Ok(names.iter().map(path).collect())
     }
 
+    /// A git command about a path of the project, for the user to run in the current folder.
+    pub fn git(&self, what: &str) -> String {
+        match self.path == Path::new(".") {
+            true => format!("git {what}"),
+            false => format!("git -C {} {what}", quoted(&self.path)),
+        }
+    }
+
     fn on<T>(&self, path: &RelPath, missing: T, read: impl FnOnce(&Beneath) -> io::Result<T>) -> Result<T> {
         match &self.tree {
             Some(tree) => read(tree).with_context(|| format!("cannot read `{path}`")),
@@ -138,6 +146,36 @@ impl Root {
         self.made.clear();
         Ok(())
     }
+}
+
+/// The nearest folder around `here` that has this file, if `here` has none. Like git, this stops at a folder of another owner: a shared
+/// folder such as `/tmp` may have a file of anybody.
+pub fn around(here: &Path, file: &str) -> Option<PathBuf> {
+    let own = owner(here)?;
+    let folders = here.ancestors().take_while(|folder| owner(folder) == Some(own));
+    let found = folders.into_iter().find(|folder| folder.join(file).is_file())?;
+    (found != here).then(|| found.to_owned())
+}
+
+/// A path as a word of a shell.
+pub fn quoted(path: &Path) -> String {
+    let text = path.display().to_string();
+    match text.chars().all(|c| c.is_alphanumeric() || "/._-+@".contains(c)) {
+        true => text,
+        false => format!("'{}'", text.replace('\'', r"'\''")),
+    }
+}
+
+/// The user who owns a folder.
+#[cfg(unix)]
+fn owner(folder: &Path) -> Option<u32> {
+    use std::os::unix::fs::MetadataExt;
+    Some(folder.metadata().ok()?.uid())
+}
+
+#[cfg(not(unix))]
+fn owner(folder: &Path) -> Option<u32> {
+    folder.is_dir().then_some(0)
 }
 
 /// Refuses to read a project in which a command was interrupted, because its files may be inconsistent.

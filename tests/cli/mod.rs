@@ -108,7 +108,12 @@ pub fn binary() -> &'static str {
 
 pub fn command<S: AsRef<OsStr>>(dir: &Path, args: &[S]) -> Command {
     let mut command = Command::new(binary());
-    command.arg("--dir").arg(dir).args(args).stdin(Stdio::null());
+    // These have no project, and refuse the option.
+    let alone = ["apiserver", "completion", "envtest", "version"].map(OsStr::new);
+    if !args.first().is_some_and(|first| alone.contains(&first.as_ref())) {
+        command.arg("--dir").arg(dir);
+    }
+    command.args(args).stdin(Stdio::null());
     command
 }
 

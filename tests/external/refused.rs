@@ -106,7 +106,7 @@ fn what_cannot_be_taken_over_is_refused_and_nothing_is_written() {
         1,
         &[
             "does not exist, and the types of `Pump` were generated from it",
-            "git checkout",
+            "checkout -- ",
         ],
     );
 }

@@ -26,6 +26,7 @@
 
 mod api;
 mod certificates;
+mod checkout;
 mod child;
 mod client;
 mod condition_types;
@@ -76,6 +77,7 @@ pub mod testing;
 mod webhook;
 mod worker;
 
+pub use checkout::built_from;
 pub use child::{Applied, child_name, label_value};
 pub use context::{Context, KeptPods, OfKind};
 pub use controller::{AddedWatches, Controller, Controllers, RunningController, Uses};

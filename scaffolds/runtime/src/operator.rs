@@ -225,6 +225,9 @@ impl Operator {
         if self.options.metrics_bind_address == BindAddress::Off && !routes.is_empty() {
             warn!(?routes, "the metrics server is off, so routes are not served");
         }
+        for (flag, why) in self.options.idle(!manager.hooks().is_empty()) {
+            warn!("{flag} has no effect: {why}");
+        }
         info!(server = %config.cluster_url, "starting {}", self.name);
         if self.options.leader_elect {
             let election = Arc::new(Election::start(self.election(&config)?, config, &metrics)?);

@@ -68,6 +68,7 @@ mod words;
 pub mod api_docs;
 pub mod bundle;
 pub mod chart;
+pub mod checkout;
 pub mod files;
 pub mod json_patch;
 pub mod lint;

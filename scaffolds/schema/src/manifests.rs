@@ -8,7 +8,7 @@ use crate::files::{self, Mode, Streams};
 use crate::stamp::Stamp;
 use crate::words::settled;
 use crate::{Options, describe::Describe, pipeline::finish, source};
-use crate::{api_docs, bundle, chart};
+use crate::{api_docs, bundle, chart, checkout};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io;
@@ -29,63 +29,46 @@ use std::process::ExitCode;
 /// files, the run does nothing. `--check` and `--breaking-since` always compare.
 ///
 /// # Errors
-/// Exits with 1 when a type has a finding (all are printed, nothing is written), a file cannot be read or written,
+/// Exits with 1 when `sources` is not in the current folder, which is a project's ([`checkout::check`]), a type has a finding (all are printed, nothing is written), a file cannot be read or written,
 /// `--check` finds stale files, or `--breaking-since` finds a breaking change; with 2 when the arguments are wrong or the revision cannot be
-/// read.
+/// read or has no CRD.
 ///
 /// # Caveats
 /// A panic while a type's CRD is made becomes a finding only if panics unwind, which is the default; with `panic = "abort"` in the profile the
 /// process ends.
 pub fn run<D: Describe>(crds: Vec<D>, sources: impl AsRef<Path>) -> ExitCode {
-    let (sources, words): (_, Vec<String>) = (sources.as_ref(), std::env::args().skip(1).collect());
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    files::with_streams(|streams| program(&crds, sources.as_ref(), words, streams))
+}
+
+fn program<D: Describe>(crds: &[D], sources: &Path, words: Vec<String>, streams: Streams<'_>) -> u8 {
+    let rest = words.iter().skip(1).cloned();
     match words.first().map(String::as_str) {
-        Some("chart") => return write_chart(words),
-        Some("bundle") => return write_bundle(words),
+        // Cargo sets the version for the programs that it runs.
+        Some("chart") => {
+            let version = std::env::var("CARGO_PKG_VERSION").ok();
+            return chart::execute(rest, version, &mut io::stdin().lock(), streams);
+        }
+        Some("bundle") => return bundle::execute(rest, &mut io::stdin().lock(), streams),
         _ => {}
     }
-    let streams = Streams {
-        out: &mut io::stdout().lock(),
-        err: &mut io::stderr().lock(),
-    };
+    if let Err(elsewhere) = checkout::check(sources) {
+        _ = writeln!(streams.err, "error: {elsewhere}");
+        return 1;
+    }
     if words.first().is_some_and(|word| word == "api-docs") {
-        let crds = |streams: &mut Streams<'_>| finished(&crds, sources, &Options::default(), streams);
-        return ExitCode::from(api_docs::execute(crds, words.into_iter().skip(1), streams));
+        let crds = |streams: &mut Streams<'_>| finished(crds, sources, &Options::default(), streams);
+        return api_docs::execute(crds, rest, streams);
     }
     let stamp = stamp(&words, sources);
     if stamp.as_ref().is_some_and(Stamp::holds) {
-        return ExitCode::SUCCESS;
+        return 0;
     }
-    let code = execute(&crds, sources, words.into_iter(), streams);
+    let code = execute(crds, sources, words.into_iter(), streams);
     if let Some(stamp) = stamp.filter(|_| code == 0) {
         stamp.set();
     }
-    ExitCode::from(code)
-}
-
-/// `manifests chart`: see [`crate::chart`].
-fn write_chart(words: Vec<String>) -> ExitCode {
-    // Cargo sets it for the programs that it runs.
-    let version = std::env::var("CARGO_PKG_VERSION").ok();
-    let streams = Streams {
-        out: &mut io::stdout().lock(),
-        err: &mut io::stderr().lock(),
-    };
-    ExitCode::from(chart::execute(
-        words.into_iter().skip(1),
-        version,
-        &mut io::stdin().lock(),
-        streams,
-    ))
-}
-
-/// `manifests bundle`: see [`crate::bundle`].
-fn write_bundle(words: Vec<String>) -> ExitCode {
-    let streams = Streams {
-        out: &mut io::stdout().lock(),
-        err: &mut io::stderr().lock(),
-    };
-    let words = words.into_iter().skip(1);
-    ExitCode::from(bundle::execute(words, &mut io::stdin().lock(), streams))
+    code
 }
 
 /// The stamp of a run that writes; `None` for a run that only compares, which always does its work.

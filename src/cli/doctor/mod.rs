@@ -18,9 +18,10 @@ use std::process::Command;
 /// Flags of `doctor`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Exits 1 if a check fails that every project needs. kubectl and a cluster are needed only to
-deploy, so it is a warning if they are missing. `storage` is about kinds of which objects may be
-stored in another version than the present one: PROJECT says so, and the CRDs of the cluster do.")]
+Exits 1 if a check fails that every project needs. kubectl and a cluster are
+needed only to deploy, so it is a warning if they are missing. `storage` is
+about kinds of which objects may be stored in another version than the present
+one: PROJECT says so, and the CRDs of the cluster do.")]
 pub struct Args {
     /// How to print it
     #[arg(long, short, value_enum, default_value = "text")]
@@ -42,6 +43,9 @@ struct Finding {
     detail: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     hint: Option<String>,
+    /// The lines of the text form, if the detail is more than one.
+    #[serde(skip)]
+    lines: Vec<String>,
 }
 
 impl Finding {
@@ -51,6 +55,31 @@ impl Finding {
             verdict,
             detail: detail.into(),
             hint: None,
+            lines: Vec::new(),
+        }
+    }
+
+    /// The causes of an error, of which each is a line of its own in the text form.
+    fn chain(check: &'static str, error: &anyhow::Error) -> Self {
+        let (causes, hints) = report::parts(error);
+        let found = Self::new(check, Verdict::Failed, causes.join(": "));
+        let hint = hints.first().map_or("see `kubewright plan`", String::as_str);
+        Self {
+            lines: causes,
+            ..found.hint(hint)
+        }
+    }
+
+    /// A list of paths after a sentence, of which each is a line of its own in the text form.
+    fn list(check: &'static str, sentence: &str, paths: &[String]) -> Self {
+        let found = Self::new(check, Verdict::Warning, format!("{sentence}: {}", paths.join(", ")));
+        let lines = std::iter::once(format!("{sentence}:")).chain(paths.iter().map(|path| format!("  {path}")));
+        match paths {
+            [_] => found,
+            _ => Self {
+                lines: lines.collect(),
+                ..found
+            },
         }
     }
 
@@ -67,8 +96,8 @@ pub fn run(dir: &Path, args: Args) -> Result<()> {
     let mut findings = vec![rust(), of_project, kubectl(), of_cluster];
     findings.extend(project.iter().flat_map(|it| storage::findings(it, cluster.as_ref())));
     match args.output {
-        Output::Json => report::result(&format!("{}\n", serde_json::to_string_pretty(&findings)?)),
-        Output::Text => findings.iter().for_each(|finding| report::result(&line(finding))),
+        Output::Json => report::result(&format!("{}\n", serde_json::to_string_pretty(&findings)?))?,
+        Output::Text => report::result(&findings.iter().map(line).collect::<String>())?,
     }
     let failed: Vec<_> = findings
         .iter()
@@ -92,7 +121,11 @@ fn line(finding: &Finding) -> String {
         .as_ref()
         .map(|hint| format!("{:19}hint: {hint}\n", ""))
         .unwrap_or_default();
-    format!("{mark:8} {:9} {}\n{hint}", finding.check, finding.detail)
+    let detail = match finding.lines.is_empty() {
+        true => finding.detail.clone(),
+        false => finding.lines.join(&format!("\n{:19}", "")),
+    };
+    format!("{mark:8} {:9} {detail}\n{hint}", finding.check)
 }
 
 /// The first line of a program's output.
@@ -116,7 +149,9 @@ fn cluster() -> (Finding, Option<Cluster>) {
     match Cluster::find() {
         Ok((cluster, version)) => (Finding::new("cluster", Verdict::Ok, version), Some(cluster)),
         Err(reason) => {
-            let hint = "see `kubectl config current-context` and `KUBECONFIG`";
+            let (reason, hint) = reason
+                .split_once("\n\nhint: ")
+                .unwrap_or((&reason, "see `kubectl config current-context` and `KUBECONFIG`"));
             (Finding::new("cluster", Verdict::Warning, reason).hint(hint), None)
         }
     }
@@ -156,13 +191,7 @@ fn project(dir: &Path) -> (Finding, Option<Project>) {
     }
     match checked(dir) {
         Ok((finding, project)) => (finding, Some(project)),
-        Err(error) => {
-            let text = format!("{error:#}");
-            let (text, hint) = text
-                .split_once("\n\nhint: ")
-                .unwrap_or((&text, "see `kubewright plan`"));
-            (Finding::new("project", Verdict::Failed, text).hint(hint), None)
-        }
+        Err(error) => (Finding::chain("project", &error), None),
     }
 }
 
@@ -237,16 +266,11 @@ fn drift(rows: &[Row], foreign: &Foreign) -> Finding {
     };
     let (edited, stale) = (of(&[State::Edited]), of(&[State::Stale, State::Missing]));
     if !edited.is_empty() {
-        return Finding::new("project", Verdict::Warning, format!("edited by hand: {}", edited.join(", ")))
+        return Finding::list("project", "edited by hand", &edited)
             .hint("restore them with git, or own them: delete the line with `@generated by kubewright`, or run `kubewright eject`");
     }
     if !stale.is_empty() {
-        return Finding::new(
-            "project",
-            Verdict::Warning,
-            format!("not up to date with PROJECT: {}", stale.join(", ")),
-        )
-        .hint("run `kubewright sync`");
+        return Finding::list("project", "not up to date with PROJECT", &stale).hint("run `kubewright sync`");
     }
     if !foreign.earlier.is_empty() {
         let text = format!(

@@ -59,8 +59,7 @@ const ETCD: Program = Program {
 pub fn run(arguments: Vec<String>) -> Result<()> {
     let given = ETCD.read(arguments)?;
     if let Some(text) = ETCD.information(&given)? {
-        report::result(&text);
-        return Ok(());
+        return report::result(&text);
     }
     let mut sockets = listen(&given)?;
     // There is at least one.

@@ -14,8 +14,9 @@ use std::path::{Path, PathBuf};
 /// Flags of `envtest`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Writes `etcd` and `kube-apiserver` for controller-runtime's envtest, fabric8's kube-api-test and
-others: both are kubewright under those names. A kubectl of PATH is linked beside them.
+Writes `etcd` and `kube-apiserver` for controller-runtime's envtest, fabric8's
+kube-api-test and others: both are kubewright under those names. A kubectl of
+PATH is linked beside them.
 
 Examples:
   source <(kubewright envtest)
@@ -100,8 +101,7 @@ pub fn run(args: Args) -> Result<()> {
     report::result(&match args.print {
         Print::Env => format!("export KUBEBUILDER_ASSETS='{}'\n", path.replace('\'', r"'\''")),
         Print::Path => format!("{path}\n"),
-    });
-    Ok(())
+    })
 }
 
 #[cfg(test)]

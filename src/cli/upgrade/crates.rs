@@ -112,7 +112,7 @@ fn deleted(session: &Session, was: &Rendered, will: &Rendered) -> Result<Vec<Cha
 fn refuse<T>(session: &Session, edited: &[(&RelPath, &str)], earlier: &Templates) -> Result<T> {
     for (folder, name) in edited {
         let found = vendored_files(&session.root, folder)?;
-        report::result(&edits(folder, &earlier.sources().crate_files(name), &found));
+        report::result(&edits(folder, &earlier.sources().crate_files(name), &found))?;
     }
     let folders: Vec<_> = edited.iter().map(|(folder, _)| format!("`{folder}`")).collect();
     let ejects: Vec<_> = edited

@@ -5,6 +5,7 @@ mod crates;
 mod files;
 mod renames;
 
+use super::ask::Usage;
 use super::crates::to_be_locked;
 use super::report;
 use super::session::{Session, access};
@@ -19,9 +20,10 @@ use std::path::{Path, PathBuf};
 /// Flags of `upgrade`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Managed files and vendored crates are replaced. Your files are merged: what you changed since the
-earlier release, and what this release changes. Where both changed the same lines, both stand
-between conflict markers, and the command exits with 1. It needs neither git nor a network.
+Managed files and vendored crates are replaced. Your files are merged: what you
+changed since the earlier release, and what this release changes. Where both
+changed the same lines, both stand between conflict markers, and the command
+exits with 1. It needs neither git nor a network.
 
 Examples:
   kubewright upgrade --dry-run
@@ -50,6 +52,12 @@ pub fn run(dir: &Path, args: Args) -> Result<()> {
     let unresolved = unresolved(&session)?;
     if !unresolved.is_empty() {
         return Err(conflicts("there are conflict markers of an earlier merge", &unresolved));
+    }
+    if from == own && args.templates.is_some() {
+        return Err(Usage::error(format!(
+            "the project is of kubewright {own} already, so there is no upgrade that could record `--templates`\n\n\
+             hint: `kubewright sync --templates DIR` records them"
+        )));
     }
     if from == own {
         report::note(&format!("nothing to do: the project is of kubewright {own} already"));

@@ -9,7 +9,7 @@ use serde_json::Value;
 use tokio::time::{Instant, sleep};
 use tower::ServiceExt;
 
-use super::{NAMESPACE, manifests::Manifest};
+use super::{NAMESPACE, manifests::Manifest, print};
 use crate::{resource::Resource, server::ApiServer};
 
 /// How long to wait until a kind is served: the operator itself may create the kind of a sample.
@@ -26,11 +26,11 @@ pub(super) async fn apply_all(server: &ApiServer, manifests: &[Manifest]) -> Res
     for manifest in manifests {
         apply(server, manifest).await?;
         let object = &manifest.object;
-        println!(
-            "applied:    {} {}",
+        print(&format!(
+            "applied:    {} {}\n",
             text(object, "/kind"),
             text(object, "/metadata/name")
-        );
+        ))?;
     }
     Ok(())
 }

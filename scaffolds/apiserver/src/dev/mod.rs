@@ -10,11 +10,12 @@ mod webhooks;
 
 use std::{
     env, fs, io,
-    io::{Read, Write},
+    io::Read,
     path::{Path, PathBuf},
     process::ExitCode,
 };
 
+use kubewright_schema::files;
 use tokio::sync::oneshot;
 
 use crate::{
@@ -65,10 +66,7 @@ pub fn run(operator: &str) -> ExitCode {
         None => block_on(develop(operator, Vec::new())),
         Some("--") => block_on(develop(operator, arguments.collect())),
         Some("--only-server") => block_on(only_server()),
-        Some("-h" | "--help") => {
-            print!("{HELP}");
-            return ExitCode::SUCCESS;
-        }
+        Some("-h" | "--help") => print(HELP).map(|()| ExitCode::SUCCESS),
         Some(other) => {
             eprintln!(
                 "error: unknown option `{other}`\n\nhint: --help shows the options; put the operator's flags after `--`"
@@ -80,6 +78,11 @@ pub fn run(operator: &str) -> ExitCode {
         eprintln!("error: {error}");
         ExitCode::FAILURE
     })
+}
+
+/// Prints on standard output, whose reader may have closed it.
+fn print(text: &str) -> Result<(), String> {
+    files::print(text).map_err(|error| format!("cannot write the standard output: {error}"))
 }
 
 fn block_on(program: impl Future<Output = Result<ExitCode, String>>) -> Result<ExitCode, String> {
@@ -100,9 +103,7 @@ async fn only_server() -> Result<ExitCode, String> {
     let refused = fs::File::create(folder.path().join(refusals::FILE)).map_err(cannot)?;
     let recording = refusals::record(refused, server.refusals());
     let running = listener.serve(server).map_err(|error| describe(&error))?;
-    println!("{}", kubeconfig.display());
-    // If this fails, the reader of the output is gone, and the standard input ends too.
-    let _ = io::stdout().flush();
+    print(&format!("{}\n", kubeconfig.display()))?;
     tokio::select! {
         () = end_of_input() => {}
         error = recording => return Err(cannot(error)),
@@ -159,8 +160,11 @@ async fn develop(operator: &str, flags: Vec<String>) -> Result<ExitCode, String>
     listener
         .write_kubeconfig(&kubeconfig)
         .map_err(|error| describe(&error))?;
-    println!("API server: https://{}, until Ctrl-C", listener.address());
-    println!("kubectl:    export KUBECONFIG={}", kubeconfig.display());
+    print(&format!(
+        "API server: https://{}, until Ctrl-C\nkubectl:    export KUBECONFIG={}\n",
+        listener.address(),
+        kubeconfig.display()
+    ))?;
     let webhooks = config.webhooks.as_ref().map(Webhooks::flags);
     let program = Program {
         path: folder.join(operator),
@@ -179,10 +183,10 @@ async fn operate(listener: Listener, server: ApiServer, config: Config, program:
         webhooks.deploy(&server).await?;
     }
     apply::apply_all(&server, &config.policies).await?;
-    println!(
-        "operator:   ServiceAccount {NAMESPACE}/{}, with the permissions of config/rbac",
+    print(&format!(
+        "operator:   ServiceAccount {NAMESPACE}/{}, with the permissions of config/rbac\n",
         account::NAME
-    );
+    ))?;
     let folder = private_folder()?;
     let kubeconfig = folder.path().join("operator.kubeconfig");
     listener

@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use kubewright_schema::files;
 use serde_json::Value;
 
 use super::{Migrated, StorageMigration};
@@ -40,8 +41,11 @@ fn storage(crd: &Value) -> &str {
 fn report(name: &str, outcome: Result<Migrated>) -> bool {
     match outcome {
         Ok(outcome) => {
-            println!("{name}: {outcome}");
-            !matches!(outcome, Migrated::Left { .. })
+            let printed = files::print(&format!("{name}: {outcome}\n"));
+            if let Err(error) = &printed {
+                eprintln!("error: cannot write the standard output: {error}");
+            }
+            printed.is_ok() && !matches!(outcome, Migrated::Left { .. })
         }
         Err(error) => {
             eprintln!("error: {}", explained(name, &error));

@@ -2,6 +2,8 @@
 
 use std::{fs, path::Path};
 
+use kubewright_schema::files;
+
 use super::Operator;
 use crate::{
     dashboards,
@@ -16,7 +18,8 @@ impl Operator {
         for (name, text) in dashboards::files() {
             let path = out.join(name);
             fs::write(&path, text).map_err(|error| failed(&path, error))?;
-            println!("{}", path.display());
+            let printed = files::print(&format!("{}\n", path.display()));
+            printed.map_err(|error| Error::Setup(format!("the standard output cannot be written: {error}")))?;
         }
         Ok(())
     }

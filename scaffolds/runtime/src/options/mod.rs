@@ -3,6 +3,7 @@
 
 mod bind;
 mod duration;
+mod idle;
 mod place;
 mod values;
 

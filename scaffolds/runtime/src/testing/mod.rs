@@ -18,6 +18,7 @@ mod refusals;
 mod rehearsal;
 mod round_trip;
 mod trial;
+mod variables;
 mod webhooks;
 
 use std::{
@@ -40,7 +41,7 @@ use kubewright_schema::files;
 use tokio::time::{Instant, sleep};
 
 pub use self::fixtures::{apply, wait_for_condition, wait_for_condition_of};
-pub use self::operator::RunningOperator;
+pub use self::operator::{Program, RunningOperator};
 pub use self::rehearsal::{Rehearsal, Rehearsed, Write};
 pub use self::round_trip::{RoundTrips, round_trips};
 pub use self::trial::{Mutated, Trial};
@@ -93,7 +94,7 @@ enum Server {
 
 impl Server {
     async fn start(namespace: &str) -> Result<Self> {
-        if std::env::var("USE_EXISTING_CLUSTER").is_ok_and(|value| value == "true") {
+        if variables::is_own_cluster(&std::env::var("USE_EXISTING_CLUSTER").unwrap_or_default())? {
             return Ok(Self::Existing);
         }
         let assets = std::env::var_os("KUBEBUILDER_ASSETS").filter(|assets| !assets.is_empty());
@@ -162,6 +163,18 @@ impl TestCluster {
         !(self.is_existing() && webhooks::is_nowhere())
     }
 
+    /// Fails unless the API server [calls webhooks](Self::calls_webhooks), for a test that is about them.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Setup`]: a test that cannot run has not passed.
+    pub fn require_webhooks(&self) -> Result<()> {
+        match self.calls_webhooks() {
+            true => Ok(()),
+            false => Err(Error::Setup(webhooks::without())),
+        }
+    }
+
     /// Whether it is the user's own cluster.
     fn is_existing(&self) -> bool {
         matches!(self.server, Server::Existing)
@@ -212,7 +225,7 @@ impl TestCluster {
     }
 
     /// Runs the operator until it is ready, watching this test's namespace only. `program` is
-    /// `env!("CARGO_BIN_EXE_<package>")`.
+    /// [`operator!`](macro@crate::operator) of the package's name, or the program's path.
     ///
     /// # Flow
     ///
@@ -226,11 +239,13 @@ impl TestCluster {
     ///
     /// # Errors
     ///
-    /// [`Error::Setup`] if `config/rbac/role.yaml` differs from what the operator's controllers declare, the user's own
+    /// [`Error::Setup`] if the test was built from another folder than it runs in ([`built_from`](crate::built_from)),
+    /// `config/rbac/role.yaml` differs from what the operator's controllers declare, the user's own
     /// cluster has no namespace that a role is in, the operator has webhooks there and `WEBHOOK_URL` is not set, or the
     /// program cannot be started, ends, or is not ready in time, which is 30 s, or 5 s after the first request that no role
     /// grants: then the error contains the `.rule(…)` that does. [`Error::Kube`] if the cluster refuses CRDs or roles.
-    pub async fn run_operator(&self, program: &str) -> Result<RunningOperator> {
+    pub async fn run_operator(&self, program: impl Into<Program>) -> Result<RunningOperator> {
+        let program = program.into().of_this_checkout()?;
         let mut crds = files::documents(Path::new("config/crd/bases")).map_err(Error::Setup)?;
         // The folder also contains a kustomization.
         crds.retain(|document| document["kind"] == "CustomResourceDefinition");

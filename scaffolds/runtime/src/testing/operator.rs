@@ -20,6 +20,7 @@ use super::{
     policies, random, refusals::Refusals, webhooks::Webhooks,
 };
 use crate::{
+    checkout::built_from,
     error::{Error, Result},
     operator::DEVELOPMENT,
 };
@@ -31,6 +32,41 @@ const NOTICED: Duration = Duration::from_millis(500);
 /// How long an operator may become ready in spite of a refused request: the permissions are known to apply, but another API
 /// server of a user's own cluster may learn of them later.
 const REFUSED: Duration = Duration::from_secs(5);
+
+/// The program of an operator under test.
+#[derive(Clone, Copy, Debug)]
+pub struct Program {
+    /// Its path.
+    pub path: &'static str,
+    /// The folder of the test's package when the test was compiled; `None` if it is unknown.
+    pub folder: Option<&'static str>,
+}
+
+impl From<&'static str> for Program {
+    fn from(path: &'static str) -> Self {
+        Self { path, folder: None }
+    }
+}
+
+impl Program {
+    /// Its path, if the test is of the checkout in which it runs.
+    pub(super) fn of_this_checkout(self) -> Result<&'static str> {
+        self.folder.map_or(Ok(()), |folder| built_from([folder]))?;
+        Ok(self.path)
+    }
+}
+
+/// The [`Program`](crate::testing::Program) of this name in the package of a test, with the folder of that package:
+/// `operator!("foobar-operator")`.
+#[macro_export]
+macro_rules! operator {
+    ($name:literal) => {
+        $crate::testing::Program {
+            path: env!(concat!("CARGO_BIN_EXE_", $name)),
+            folder: Some(env!("CARGO_MANIFEST_DIR")),
+        }
+    };
+}
 
 /// A running operator, killed on drop. Unless [`stop`](Self::stop) was called and returned no error, the test has
 /// failed, and the operator's log is printed.

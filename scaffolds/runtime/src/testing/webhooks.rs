@@ -24,6 +24,14 @@ pub(super) fn is_nowhere() -> bool {
     env::var(VARIABLE).is_ok_and(|value| value == NOWHERE)
 }
 
+/// The error of a test that is about webhooks, where none is called.
+pub(super) fn without() -> String {
+    format!(
+        "{VARIABLE}={NOWHERE} turns webhooks off, and this test is about them\n\nhint: leave it out with \
+         `cargo test -- --skip` and its name, or set {VARIABLE}=https://HOST"
+    )
+}
+
 /// The webhooks of one operator, with the namespace's name as a prefix of their names, as in a deployment.
 pub(super) struct Webhooks {
     objects: Vec<Value>,
@@ -103,7 +111,7 @@ fn reached(given: &str, port: u16) -> Result<[String; 2]> {
         let text = "the operator has webhooks, and the cluster of your kubeconfig cannot call them on this machine";
         let hint = format!(
             "set {VARIABLE}=https://HOST, with an address of this machine that the cluster reaches, or {VARIABLE}={NOWHERE} to \
-             test without webhooks"
+             run operators without webhooks, where tests about webhooks fail"
         );
         return Err(Error::Setup(format!("{text}\n\nhint: {hint}")));
     }

@@ -2,8 +2,11 @@
 //! With [`Mode::Check`] they are compared instead.
 
 mod diff;
+mod output;
 mod read;
 
+pub use output::print;
+pub(crate) use output::with_streams;
 pub use read::documents;
 pub(crate) use read::objects;
 
@@ -187,11 +190,7 @@ pub(crate) fn write_tree(
 /// Prints the result for `make manifests` and `make verify-manifests`: on standard output one line per file when writing, or the diff when
 /// comparing; on standard error the errors. The exit code is 1 for errors and for files that are out of date.
 pub fn report(result: Result<Outcome, FilesError>, mode: Mode) -> ExitCode {
-    let streams = Streams {
-        out: &mut io::stdout().lock(),
-        err: &mut io::stderr().lock(),
-    };
-    ExitCode::from(report_to(result, mode, MANIFESTS.target, streams))
+    with_streams(|streams| report_to(result, mode, MANIFESTS.target, streams))
 }
 
 /// Standard output and standard error, or buffers in a test.

@@ -68,5 +68,9 @@ pub(super) fn parse(words: impl Iterator<Item = String>) -> Result<Option<Argume
             _ => return Err(format!("unknown argument `{flag}`")),
         }
     }
-    Ok(Some(arguments))
+    match arguments.since {
+        Some(_) if arguments.mode == Mode::Check => Err("`--check` has no effect with `--breaking-since`".to_owned()),
+        None if arguments.json => Err("`--output` has no effect without `--breaking-since`".to_owned()),
+        _ => Ok(Some(arguments)),
+    }
 }

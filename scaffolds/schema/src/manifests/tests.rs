@@ -141,22 +141,44 @@ fn an_attribute_without_effect_is_a_finding() {
     assert_eq!(gone, 1, "a missing source folder is an error");
 }
 
+/// Runs git in the repository of a folder.
+fn git(folder: &Path, arguments: &[&str]) {
+    let mut git = std::process::Command::new("git");
+    git.args(["-c", "user.name=t", "-c", "user.email=t@example.com"])
+        .args(arguments)
+        .current_dir(folder);
+    for of_a_hook in ["GIT_DIR", "GIT_INDEX_FILE", "GIT_WORK_TREE"] {
+        git.env_remove(of_a_hook);
+    }
+    assert!(git.status().unwrap().success(), "git {arguments:?}");
+}
+
+fn commit(folder: &Path) {
+    git(folder, &["add", "--all"]);
+    git(folder, &["commit", "--quiet", "--message", "more"]);
+}
+
+/// A repository with the project in a sub-folder, if it is not empty: a commit without CRDs, and one with both.
+fn published(sub_folder: &str) -> tempfile::TempDir {
+    let repository = tempfile::tempdir().unwrap();
+    let project = repository.path().join(sub_folder);
+    fs::create_dir_all(project.join("bases")).unwrap();
+    fs::write(project.join("bases/kustomization.yaml"), "resources: []\n").unwrap();
+    git(repository.path(), &["init", "--quiet"]);
+    commit(repository.path());
+    run(&BOTH, &project.join("bases"), &[]);
+    commit(repository.path());
+    repository
+}
+
+fn at(root: &Path, revision: &str) -> Result<Vec<Value>, String> {
+    compat::published::in_folder(root, revision, Path::new("bases"))
+}
+
 #[test]
 fn breaking_changes_and_unknown_revisions_are_reported() {
-    let repository = tempfile::tempdir().unwrap();
-    let git = |arguments: &[&str]| {
-        let status = std::process::Command::new("git")
-            .args(["-c", "user.name=t", "-c", "user.email=t@example.com"])
-            .args(arguments)
-            .current_dir(repository.path())
-            .status();
-        assert!(status.unwrap().success(), "git {arguments:?}");
-    };
-    git(&["init", "--quiet"]);
-    run(&BOTH, &repository.path().join("bases"), &[]);
-    git(&["add", "--all"]);
-    git(&["commit", "--quiet", "--message", "published"]);
-    let published = compat::published::in_folder(repository.path(), "HEAD", Path::new("bases")).unwrap();
+    let repository = published("");
+    let published = at(repository.path(), "HEAD").unwrap();
     assert_eq!(published.len(), 2);
     let left = crate::finish(&BOTH[..1], &crate::Options::default()).unwrap();
     let breaks = compat::breaking(&published, &left);
@@ -165,14 +187,63 @@ fn breaking_changes_and_unknown_revisions_are_reported() {
         breaks[0].to_string(),
         "`bars.test.example.com`: the kind is gone: all its objects are deleted"
     );
-    let unknown = compat::published::in_folder(repository.path(), "nowhere", Path::new("bases"));
+    let unknown = at(repository.path(), "nowhere").unwrap_err();
     let wanted = "`nowhere` is not a revision of this git repository\n\nhint: `git fetch` it, or name another: ";
-    assert!(unknown.as_ref().unwrap_err().starts_with(wanted), "{unknown:?}");
+    assert!(unknown.starts_with(wanted), "{unknown}");
 
     let elsewhere = tempfile::tempdir().unwrap();
-    let none = compat::published::in_folder(elsewhere.path(), "HEAD", Path::new("bases"));
-    let error = none.unwrap_err();
-    assert!(error.contains("\n\nhint: git init"), "{error}");
+    let error = at(elsewhere.path(), "HEAD").unwrap_err();
+    assert!(error.contains("\n\nhint: `git init`"), "{error}");
+}
+
+#[test]
+fn a_revision_without_crds_is_an_error_and_no_empty_api() {
+    let repository = published("operators/foo bar");
+    let project = repository.path().join("operators/foo bar");
+    assert_eq!(at(&project, "HEAD").unwrap().len(), 2, "a project in a sub-folder");
+    let absolute = compat::published::in_folder(&project, "HEAD", &project.join("bases"));
+    assert_eq!(absolute.unwrap().len(), 2, "--out with an absolute path");
+    let none = "`HEAD~1` has no CRD in `bases`, so there is nothing to compare with\n\nhint: ";
+    let error = at(&project, "HEAD~1").unwrap_err();
+    assert!(error.starts_with(none), "{error}");
+    // Another folder of the repository has none at any revision.
+    let error = at(repository.path(), "HEAD").unwrap_err();
+    assert!(error.starts_with("`HEAD` has no CRD in `bases`"), "{error}");
+    fs::write(project.join("bases/a.yaml"), "version\n").unwrap();
+    commit(&project);
+    let error = at(&project, "HEAD").unwrap_err();
+    assert_eq!(error, "cannot read `bases/a.yaml` of `HEAD`: it is not a manifest");
+}
+
+/// Git sets these for hooks, for the top folder of the work tree, and `make` passes them on.
+#[test]
+fn variables_of_a_hook_do_not_select_another_folder() {
+    let other = published("");
+    let program = std::env::current_exe().unwrap();
+    let again = std::process::Command::new(program)
+        .args([
+            "--exact",
+            "manifests::tests::a_revision_without_crds_is_an_error_and_no_empty_api",
+        ])
+        .env("GIT_DIR", other.path().join(".git"))
+        .env("GIT_INDEX_FILE", other.path().join(".git/index"))
+        .env("GIT_WORK_TREE", other.path())
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&again.stdout);
+    assert!(again.status.success() && said.contains("1 passed"), "{said}");
+}
+
+#[test]
+fn a_revision_that_a_shallow_clone_lacks_is_named_as_such() {
+    let repository = published("");
+    let clone = tempfile::tempdir().unwrap();
+    let url = format!("file://{}", repository.path().display());
+    git(clone.path(), &["clone", "--quiet", "--depth=1", &url, "."]);
+    assert_eq!(at(clone.path(), "HEAD").unwrap().len(), 2);
+    let error = at(clone.path(), "HEAD~1").unwrap_err();
+    let wanted = "`HEAD~1` is not in this shallow clone\n\nhint: `git fetch --unshallow`";
+    assert!(error.starts_with(wanted), "{error}");
 }
 
 #[test]
@@ -188,6 +259,14 @@ fn values_may_follow_an_equals_sign_and_wrong_arguments_are_reported() {
         ),
         (&["--out"][..], "`--out` needs a value"),
         (&["--check=yes"][..], "`--check` takes no value"),
+        (
+            &["--output=json"][..],
+            "`--output` has no effect without `--breaking-since`",
+        ),
+        (
+            &["--check", "--breaking-since=HEAD"][..],
+            "`--check` has no effect with `--breaking-since`",
+        ),
     ] {
         let (code, _, err) = usage(words);
         assert_eq!(

@@ -19,8 +19,7 @@ const PORT: u16 = 6443;
 pub fn run(arguments: Vec<String>) -> Result<()> {
     let given = KUBE_APISERVER.read(arguments)?;
     if let Some(text) = KUBE_APISERVER.information(&given)? {
-        report::result(&text);
-        return Ok(());
+        return report::result(&text);
     }
     plugins::check(&given)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
