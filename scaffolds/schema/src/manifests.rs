@@ -8,7 +8,7 @@ use crate::files::{self, Mode, Streams};
 use crate::stamp::Stamp;
 use crate::words::settled;
 use crate::{Options, describe::Describe, pipeline::finish, source};
-use crate::{api_docs, bundle, chart};
+use crate::{api_docs, bundle, chart, parts};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io;
@@ -23,7 +23,8 @@ use std::process::ExitCode;
 /// `--check`, compared with that file. With `--breaking-since` nothing is written, and the CRDs are compared with those of a git revision.
 ///
 /// With the first argument `chart` it writes a Helm chart instead: see [`crate::chart`]. With `bundle` it writes an OLM bundle: see
-/// [`crate::bundle`]. With `api-docs` it writes a page about the kinds: see [`crate::api_docs`].
+/// [`crate::bundle`]. With `parts` it writes the objects on standard input into two files, for the administrator of the cluster and for the one
+/// of the operator's namespace. With `api-docs` it writes a page about the kinds: see [`crate::api_docs`].
 ///
 /// If the program, its arguments, `sources` and `--out` have not changed since an earlier run, by the lengths and modification times of
 /// files, the run does nothing. `--check` and `--breaking-since` always compare.
@@ -41,6 +42,7 @@ pub fn run<D: Describe>(crds: Vec<D>, sources: impl AsRef<Path>) -> ExitCode {
     match words.first().map(String::as_str) {
         Some("chart") => return write_chart(words),
         Some("bundle") => return write_bundle(words),
+        Some("parts") => return write_parts(words),
         _ => {}
     }
     let streams = Streams {
@@ -86,6 +88,16 @@ fn write_bundle(words: Vec<String>) -> ExitCode {
     };
     let words = words.into_iter().skip(1);
     ExitCode::from(bundle::execute(words, &mut io::stdin().lock(), streams))
+}
+
+/// `manifests parts`.
+fn write_parts(words: Vec<String>) -> ExitCode {
+    let streams = Streams {
+        out: &mut io::stdout().lock(),
+        err: &mut io::stderr().lock(),
+    };
+    let words = words.into_iter().skip(1);
+    ExitCode::from(parts::execute(words, &mut io::stdin().lock(), streams))
 }
 
 /// The stamp of a run that writes; `None` for a run that only compares, which always does its work.
