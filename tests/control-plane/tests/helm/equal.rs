@@ -1,7 +1,6 @@
 //! With default values Helm renders what kustomize does, for each golden project and each component.
 
 use anyhow::{Result, ensure};
-use control_plane::run;
 use serde_json::{Value, json};
 
 use crate::{
@@ -32,10 +31,7 @@ const PROMETHEUS: [&str; 4] = [
 fn check(project: &Project, programs: &Programs) -> Result<()> {
     let objects = project.kustomized(programs)?;
     project.write_chart(&objects, "0.1.0")?;
-    let linted = run(std::process::Command::new(&programs.helm)
-        .args(["lint", "--strict"])
-        .arg(project.chart()))?;
-    ensure!(linted.contains("0 chart(s) failed"), "{linted}");
+    project.lint(programs, &[])?;
 
     let wanted = by_name(objects)?;
     let is_watched = wanted.values().any(is_of_prometheus);

@@ -139,6 +139,14 @@ impl Project {
         Ok(())
     }
 
+    /// `helm lint --strict dist/chart` with these values.
+    pub fn lint(&self, programs: &Programs, values: &[&str]) -> Result<()> {
+        let mut helm = Command::new(&programs.helm);
+        let linted = run(helm.args(["lint", "--strict"]).arg(self.chart()).args(values))?;
+        ensure!(linted.contains("0 chart(s) failed"), "{values:?}: {linted}");
+        Ok(())
+    }
+
     /// `helm template RELEASE dist/chart --namespace NAMESPACE` and more arguments.
     pub fn rendered(&self, programs: &Programs, [release, namespace]: [&str; 2], more: &[&str]) -> Result<Objects> {
         render(programs, &self.chart(), [release, namespace], more)

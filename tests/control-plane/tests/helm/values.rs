@@ -140,6 +140,7 @@ fn each_value_changes_what_it_should_and_nothing_else() -> Result<()> {
     ];
     for (sets, wanted) in cases {
         let flags: Vec<&str> = sets.iter().flat_map(|set| ["--set", set]).collect();
+        project.lint(&programs, &flags)?;
         let different = differences(&before, &project.rendered(&programs, [NAME, NAMESPACE], &flags)?);
         ensure!(different == wanted, "{sets:?}: {different:#?}, and not {wanted:#?}");
     }
@@ -176,7 +177,9 @@ fn each_switch_leaves_out_its_part_and_nothing_else() -> Result<()> {
     ];
     for (sets, parts) in cases {
         let more: Vec<&str> = sets.iter().flat_map(|set| ["--set", set]).collect();
-        let after = project.rendered(&programs, [NAME, NAMESPACE], &[&all, &more[..]].concat())?;
+        let flags = [&all, &more[..]].concat();
+        project.lint(&programs, &flags)?;
+        let after = project.rendered(&programs, [NAME, NAMESPACE], &flags)?;
         let (mut different, in_deployment): (Vec<_>, Vec<_>) = differences(&before, &after)
             .into_iter()
             .partition(|line| !line.starts_with(&manager));
