@@ -13,6 +13,7 @@
 //! - Braces in descriptions and elsewhere are printed as they are.
 //! - The same objects give the same bytes.
 
+mod command;
 mod helpers;
 mod marks;
 mod names;
@@ -108,7 +109,7 @@ pub fn files(objects: &[Value], version: &str) -> Result<BTreeMap<String, String
     marked(objects)?;
     let parts = Parts::of(objects, &names);
     let webhooks = parts.has(WEBHOOKS);
-    let release = pod::Release {
+    let release = command::Release {
         names: &names,
         prefixed: webhooks || pod::makes_certificates(deployment),
         webhooks,

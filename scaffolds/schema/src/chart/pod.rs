@@ -1,22 +1,16 @@
 //! The operator's Deployment: finds it, and moves what people change from it into the values of the chart.
 
 use super::ChartError;
-use super::marks::{Blocks, CLUSTERNAME, FULLNAME, IMAGE};
+use super::command::{Release, arguments, elects, enabled, enabled_item, environment};
+use super::marks::{Blocks, IMAGE};
 use super::names::{Names, text};
-use super::switches::{self, METRICS, WEBHOOKS};
+use super::switches;
 use serde_json::{Map, Value, json};
 
 /// The label of the operator's Pods, as in kubebuilder's projects.
 const CONTROL_PLANE: &str = "/spec/selector/matchLabels/control-plane";
 /// The container with the operator.
 const CONTAINER: &str = "manager";
-/// The flag with the prefix of the names of webhooks' objects.
-const PREFIX_FLAG: &str = "--webhook-name-prefix=";
-/// The flag with the prefix of the names of webhook configurations, which belong to the cluster.
-const CONFIGURATION_FLAG: &str = "--webhook-configuration-prefix=";
-/// The flag that makes one replica work, and the others wait.
-const LEADER_FLAG: &str = "--leader-elect";
-
 /// The flag with which the operator makes the certificate of its metrics.
 const OWN_CERTIFICATE: &str = "--metrics-own-cert";
 
@@ -48,16 +42,6 @@ pub(super) fn find(objects: &[Value]) -> Result<&Value, ChartError> {
         ([one], _) | ([], [one]) => Ok(one),
         _ => Err(ChartError::Deployment(all.len())),
     }
-}
-
-/// What the operator has to be told about a release.
-#[derive(Clone, Copy)]
-pub(super) struct Release<'a> {
-    pub names: &'a Names,
-    /// Whether it looks for objects by their prefix: it has webhooks, or makes the certificate of its metrics.
-    pub prefixed: bool,
-    /// Whether it serves webhooks.
-    pub webhooks: bool,
 }
 
 /// Moves fields of the operator's Deployment into values, and puts template text in their places.
@@ -102,7 +86,9 @@ pub(super) fn lift(
             .find(|(name, _)| *name == text(mount, "/name"))
             .map(|(_, value)| *value)
     });
-    blocks.switch(&mut container["ports"], enabled_item);
+    if let Some(ports) = container.get_mut("ports") {
+        blocks.switch(ports, enabled_item);
+    }
     for lifted in &OF_CONTAINER {
         move_out(container, lifted, &mut values, blocks);
     }
@@ -157,7 +143,7 @@ pub(crate) fn container(deployment: &Value) -> Result<usize, ChartError> {
     named.or(only).ok_or(ChartError::Container)
 }
 
-fn take(parent: &mut Value, field: &str) -> Option<Value> {
+pub(super) fn take(parent: &mut Value, field: &str) -> Option<Value> {
     parent.as_object_mut()?.remove(field)
 }
 
@@ -198,7 +184,7 @@ fn labelled(metadata: &mut Value, keys: [&str; 2], values: &mut Map<String, Valu
 fn network(pod: &mut Value, values: &mut Map<String, Value>, blocks: &mut Blocks) {
     values.insert(
         "hostNetwork".to_owned(),
-        take(pod, "hostNetwork").unwrap_or_else(|| json!(false)),
+        take(pod, "hostNetwork").unwrap_or(Value::Bool(false)),
     );
     let policy = match text(pod, "/dnsPolicy") {
         "" => "\ndnsPolicy: ClusterFirstWithHostNet",
@@ -258,34 +244,8 @@ fn extra(
     blocks.push(&mut parent[field], more);
 }
 
-/// The value of a switch.
-fn enabled(key: &str) -> Option<&'static str> {
-    match key {
-        METRICS => Some("metrics.enabled"),
-        WEBHOOKS => Some("webhooks.enabled"),
-        _ => None,
-    }
-}
-
-/// The value that leaves out an argument or a port.
-fn enabled_item(item: &Value) -> Option<&'static str> {
-    if is_election(item) {
-        return Some("leaderElection.enabled");
-    }
-    switches::of_item(item).and_then(enabled)
-}
-
-/// Whether an argument turns on the election of a leader.
-fn is_election(argument: &Value) -> bool {
-    argument == LEADER_FLAG || argument == &format!("{LEADER_FLAG}=true")
-}
-
-fn elects(container: &Value) -> bool {
-    container["args"].as_array().into_iter().flatten().any(is_election)
-}
-
 /// A string in a template.
-fn quoted(text: &str) -> String {
+pub(super) fn quoted(text: &str) -> String {
     Value::String(text.to_owned()).to_string()
 }
 
@@ -300,77 +260,6 @@ fn image(container: &mut Value, blocks: &mut Blocks) -> Value {
     let tagged = name.rsplit_once(':').filter(|(_, tag)| !tag.contains('/'));
     let (repository, tag) = tagged.unwrap_or((name, ""));
     json!({"registry": "", "repository": repository, "tag": tag, "digest": digest, "pullPolicy": policy})
-}
-
-fn arguments(container: &mut Value, release: Release<'_>, blocks: &mut Blocks) {
-    let more = "{{- range .Values.extraArgs }}\n- {{ quote . }}\n{{- end }}";
-    let elects = elects(container);
-    let base = release.names.base.as_str();
-    let mut list = Vec::new();
-    if let Some(Value::Array(items)) = container.get_mut("args") {
-        let mut given = false;
-        for item in items.iter_mut() {
-            let text = item.as_str().unwrap_or_default();
-            if text.starts_with(PREFIX_FLAG) {
-                (*item, given) = (format!("{PREFIX_FLAG}{FULLNAME}-").into(), true);
-            } else if text.starts_with(CONFIGURATION_FLAG) {
-                *item = format!("{CONFIGURATION_FLAG}{CLUSTERNAME}-").into();
-            }
-        }
-        if release.prefixed && !given {
-            list.push(prefix_argument(PREFIX_FLAG, "fullname", base));
-        }
-    }
-    blocks.switch(&mut container["args"], enabled_item);
-    if !elects {
-        list.push(format!(
-            "{{{{- if .Values.leaderElection.enabled }}}}\n- {LEADER_FLAG}\n{{{{- end }}}}"
-        ));
-    }
-    if release.webhooks {
-        list.push(prefix_argument(CONFIGURATION_FLAG, "clusterName", base));
-        list.push("{{- if not .Values.webhooks.enabled }}\n- --webhook-bind-address=0\n{{- end }}".to_owned());
-    }
-    list.push(more.to_owned());
-    if container["args"].is_array() {
-        list.into_iter()
-            .for_each(|text| blocks.push(&mut container["args"], text));
-    } else {
-        take(container, "args");
-        blocks.insert(container, format!("args:\n{}", list.join("\n")));
-    }
-}
-
-/// The text that tells the operator a prefix, if it is not the one of its name.
-fn prefix_argument(flag: &str, template: &str, base: &str) -> String {
-    let name = format!("(include \"{base}.{template}\" .)");
-    format!(
-        "{{{{- if ne {name} {} }}}}\n- {{{{ printf \"{flag}%s-\" {name} | quote }}}}\n{{{{- end }}}}",
-        quoted(base)
-    )
-}
-
-/// A variable of the chart is left out if the values have one of that name.
-fn environment(container: &mut Value, blocks: &mut Blocks) {
-    let Some(Value::Array(items)) = take(container, "env") else {
-        blocks.insert(container, collection("env", "extraEnv"));
-        return;
-    };
-    let given = "{{- $given := list }}\n{{- range .Values.extraEnv }}\n{{- $given = append $given .name }}\n{{- end }}";
-    let list = &mut container["env"];
-    blocks.push(list, given);
-    for item in items {
-        let name = quoted(text(&item, "/name"));
-        blocks.push(list, format!("{{{{- if not (has {name} $given) }}}}"));
-        if let Value::Array(list) = list {
-            list.push(item);
-        }
-        blocks.push(list, "{{- end }}");
-    }
-    blocks.push(
-        list,
-        "{{- with .Values.extraEnv }}\n{{- toYaml . | nindent +0 }}\n{{- end }}",
-    );
 }
 
 #[cfg(test)]
