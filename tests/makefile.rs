@@ -256,6 +256,37 @@ fn make_run_serves_webhooks_at_webhook_url_or_applies_none() {
     fs::remove_dir_all(root).unwrap();
 }
 
+#[test]
+fn make_build_installer_writes_two_parts_for_operators_of_one_namespace_only() {
+    let root = std::env::temp_dir().join(format!("kubewright-makefile-installer-{}", std::process::id()));
+    for (case, parts) in [
+        ("one", ""),
+        ("namespaced", "run --quiet --locked --bin manifests -- parts\n"),
+    ] {
+        let folder = root.join(case);
+        fs::create_dir_all(&folder).unwrap();
+        let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(case);
+        fs::copy(golden.join("Makefile"), folder.join("Makefile")).unwrap();
+        fs::write(folder.join("kubectl"), RENDERING_KUBECTL).unwrap();
+        // Writes down what the program reads.
+        fs::write(folder.join("cargo"), "echo \"$*\"; cat >read").unwrap();
+        let mut make = Command::new("make");
+        // Without a rule for `manifests`, which would be built.
+        make.args(["build-installer", "--old-file=manifests", "CARGOFLAGS=--locked"]);
+        make.args(["CARGO=bash cargo", "KUBECTL=bash kubectl"])
+            .current_dir(&folder);
+        let output = make.env_remove("MAKEFLAGS").env_remove("MAKELEVEL").output().unwrap();
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{case}: {errors}");
+        let said = String::from_utf8(output.stdout).unwrap();
+        assert_eq!(said, format!("dist/install.yaml\n{parts}"));
+        let installed = fs::read_to_string(folder.join("dist/install.yaml")).unwrap();
+        let read = fs::read_to_string(folder.join("read")).unwrap_or_default();
+        assert_eq!(read, if parts.is_empty() { "" } else { &installed });
+    }
+    fs::remove_dir_all(root).unwrap();
+}
+
 /// A kubectl with a CRD whose objects wait for a garbage collector that never ends their deletion: it has first seen them in
 /// a version that is gone. The operator needs a moment to clean up, and the collector one for their child.
 const STUCK_KUBECTL: &str = r#"#!/usr/bin/env bash

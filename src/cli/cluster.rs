@@ -21,7 +21,7 @@ impl Cluster {
     /// The cluster, with its version and address.
     ///
     /// # Errors
-    /// Why there is none, on one line.
+    /// Why there is none, on one line; perhaps a hint in a paragraph of its own.
     pub fn find() -> Result<(Self, String), String> {
         let runtime = Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| format!("cannot be checked: {error}"))?;

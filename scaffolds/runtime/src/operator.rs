@@ -312,12 +312,15 @@ impl Operator {
     /// The settings of certificates that no configuration names.
     fn certificates(&self, manager: &Manager, shown: Shown, pace: Pace) -> Result<certificates::Settings> {
         let prefix = self.options.webhook_name_prefix.clone();
+        let prefix = prefix.unwrap_or_else(|| format!("{}-", self.name));
+        let configuration_prefix = self.options.webhook_configuration_prefix.clone();
         Ok(certificates::Settings {
             shown,
             client: manager.admission_client()?,
             operator: self.name.to_owned(),
             namespace: manager.namespace().to_owned(),
-            prefix: prefix.unwrap_or_else(|| format!("{}-", self.name)),
+            configuration_prefix: configuration_prefix.unwrap_or_else(|| prefix.clone()),
+            prefix,
             hosts: Vec::new(),
             configured: Vec::new(),
             converting: Vec::new(),

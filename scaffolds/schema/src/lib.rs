@@ -73,6 +73,7 @@ pub mod files;
 pub mod json_patch;
 pub mod lint;
 pub mod manifests;
+pub mod parts;
 pub mod rbac;
 #[cfg(feature = "testing")]
 pub mod testing;

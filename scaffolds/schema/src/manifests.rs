@@ -8,7 +8,7 @@ use crate::files::{self, Mode, Streams};
 use crate::stamp::Stamp;
 use crate::words::settled;
 use crate::{Options, describe::Describe, pipeline::finish, source};
-use crate::{api_docs, bundle, chart, checkout};
+use crate::{api_docs, bundle, chart, checkout, parts};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io;
@@ -23,7 +23,8 @@ use std::process::ExitCode;
 /// `--check`, compared with that file. With `--breaking-since` nothing is written, and the CRDs are compared with those of a git revision.
 ///
 /// With the first argument `chart` it writes a Helm chart instead: see [`crate::chart`]. With `bundle` it writes an OLM bundle: see
-/// [`crate::bundle`]. With `api-docs` it writes a page about the kinds: see [`crate::api_docs`].
+/// [`crate::bundle`]. With `parts` it writes the objects on standard input into two files, for the administrator of the cluster and for the one
+/// of the operator's namespace. With `api-docs` it writes a page about the kinds: see [`crate::api_docs`].
 ///
 /// If the program, its arguments, `sources` and `--out` have not changed since an earlier run, by the lengths and modification times of
 /// files, the run does nothing. `--check` and `--breaking-since` always compare.
@@ -50,6 +51,7 @@ fn program<D: Describe>(crds: &[D], sources: &Path, words: Vec<String>, streams:
             return chart::execute(rest, version, &mut io::stdin().lock(), streams);
         }
         Some("bundle") => return bundle::execute(rest, &mut io::stdin().lock(), streams),
+        Some("parts") => return parts::execute(rest, &mut io::stdin().lock(), streams),
         _ => {}
     }
     if let Err(elsewhere) = checkout::check(sources) {

@@ -54,7 +54,8 @@ impl Keeper {
         };
         let configured = settings.configured.iter();
         let field_manager = format!("{}/certificates", settings.operator);
-        let configured = configured.map(|it| Configuration::new(client, *it, prefix, &field_manager));
+        let configured =
+            configured.map(|it| Configuration::new(client, *it, &settings.configuration_prefix, &field_manager));
         let service = format!("{prefix}{}", settings.shown.service);
         let converters = settings.converting.iter().cloned();
         let converters = converters.map(|it| Converter::new(it, &settings.reach, [&service, namespace]));

@@ -86,6 +86,8 @@ pub(crate) struct Settings {
     pub(crate) namespace: String,
     /// What kustomize puts before names.
     pub(crate) prefix: String,
+    /// What is before the names of configurations.
+    pub(crate) configuration_prefix: String,
     /// Further names and addresses of the server.
     pub(crate) hosts: Vec<String>,
     /// The configurations that API servers follow.

@@ -82,6 +82,11 @@ pub struct Options {
     #[arg(long, value_name = "PREFIX", hide_short_help = true)]
     pub webhook_name_prefix: Option<String>,
 
+    /// What is before the names of the webhook configurations, which belong to the cluster
+    /// [default: the one of --webhook-name-prefix]
+    #[arg(long, value_name = "PREFIX", hide_short_help = true)]
+    pub webhook_configuration_prefix: Option<String>,
+
     /// A further DNS name or IPv4 address in the webhook server's own certificate; may be repeated
     #[arg(long, value_name = "HOST", value_parser = host, hide_short_help = true)]
     pub webhook_host: Vec<String>,

@@ -83,7 +83,8 @@ pub(crate) fn files(hooks: &[Hooked], operator: &str) -> BTreeMap<String, Vec<Va
         "apiVersion": "policy/v1",
         "kind": "PodDisruptionBudget",
         "metadata": named("controller-manager"),
-        "spec": {"minAvailable": 1, "selector": {"matchLabels": labels}},
+        // Not minAvailable, with which one replica blocks the drain of its node.
+        "spec": {"maxUnavailable": 1, "selector": {"matchLabels": labels}},
     });
     let configurations = configurations(hooks);
     let mut files = vec![

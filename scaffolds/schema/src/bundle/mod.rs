@@ -27,6 +27,7 @@ pub use self::error::BundleError;
 pub use self::metadata::Release;
 pub use self::package::Package;
 pub(crate) use self::program::execute;
+pub use crate::chart::{SECRET, SERVICE};
 
 use crate::chart::{self, Names, text};
 use crate::yaml;
@@ -47,12 +48,6 @@ pub const SPARED: [&str; 2] = [
      dyn(object).exists(k, !(k in ['metadata', 'status']) && !(k in dyn(oldObject) && dyn(object)[k] == dyn(oldObject)[k])) || \
      dyn(oldObject).exists(k, !(k in ['metadata', 'status']) && !(k in dyn(object)))",
 ];
-
-/// What follows the prefix in the name of the Service of `config/webhook`, as in kubebuilder's projects.
-pub const SERVICE: &str = "webhook-service";
-
-/// What follows the prefix in the name of the Secret that the operator fills with the certificates of `SERVICE`, as in kubebuilder's projects.
-pub const SECRET: &str = "webhook-server-cert";
 
 /// The path at which an operator converts objects of a kind.
 pub fn conversion_path(group: &str, kind: &str) -> String {

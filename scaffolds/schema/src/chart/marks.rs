@@ -12,6 +12,8 @@ const WRITTEN: &str = "\\uffff";
 
 /// The prefix of all names, without its hyphen.
 pub(super) const FULLNAME: &str = "\u{ffff}FULLNAME;";
+/// The same for objects of the cluster.
+pub(super) const CLUSTERNAME: &str = "\u{ffff}CLUSTERNAME;";
 /// The namespace of the release.
 pub(super) const NAMESPACE: &str = "\u{ffff}NAMESPACE;";
 /// The name of the ServiceAccount.
@@ -20,7 +22,8 @@ pub(super) const ACCOUNT: &str = "\u{ffff}ACCOUNT;";
 pub(super) const IMAGE: &str = "\u{ffff}IMAGE;";
 
 /// What Helm puts in the place of a mark. `NAME` is that of the chart.
-const FILLED: [(&str, &str); 4] = [
+const FILLED: [(&str, &str); 5] = [
+    ("CLUSTERNAME;", "{{ include \"NAME.clusterName\" . }}"),
     ("FULLNAME;", "{{ include \"NAME.fullname\" . }}"),
     ("NAMESPACE;", "{{ .Release.Namespace }}"),
     ("ACCOUNT;", "{{ include \"NAME.serviceAccountName\" . }}"),
@@ -51,6 +54,21 @@ impl Blocks {
     pub(super) fn insert(&mut self, map: &mut Value, text: impl Into<String>) {
         let key = self.add(text);
         map[key] = Value::Null;
+    }
+
+    /// Renders the items of a list for which `condition` has a value only if that value is true.
+    pub(super) fn switch(&mut self, list: &mut Value, condition: impl Fn(&Value) -> Option<&'static str>) {
+        let Value::Array(items) = list else { return };
+        for item in std::mem::take(items) {
+            let value = condition(&item);
+            if let Some(value) = value {
+                items.push(self.add(format!("{{{{- if .Values.{value} }}}}")).into());
+            }
+            items.push(item);
+            if value.is_some() {
+                items.push(self.add("{{- end }}").into());
+            }
+        }
     }
 
     /// Puts `text` at the end of a list, which is made if there is none.

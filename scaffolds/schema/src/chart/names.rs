@@ -1,13 +1,14 @@
 //! The names that a release changes: the prefix of all objects, their namespace, and their ServiceAccount.
 
-use super::marks::{ACCOUNT, FULLNAME, NAMESPACE};
+use super::marks::{ACCOUNT, CLUSTERNAME, FULLNAME, NAMESPACE};
 use serde_json::Value;
+use std::collections::BTreeSet;
 
 /// The label that every namespace has, with its name.
 const NAME_OF_NAMESPACE: &str = "kubernetes.io/metadata.name";
 
 /// The names in the output of kustomize.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Names {
     /// `namePrefix` without its hyphen: the name of the chart.
     pub base: String,
@@ -15,6 +16,10 @@ pub(crate) struct Names {
     pub account: String,
     /// Names with that prefix, the longest first.
     pub objects: Vec<String>,
+    /// Those of them that only objects without a namespace have.
+    cluster: BTreeSet<String>,
+    /// The kinds of objects without a namespace.
+    kinds: BTreeSet<String>,
     /// The length of the longest name of a Service or a Deployment, without the prefix. Those are DNS labels, also in the names of Pods.
     pub longest: usize,
 }
@@ -34,6 +39,11 @@ impl Names {
         let mut names: Vec<String> = names.map(str::to_owned).collect();
         names.sort_by_key(|name| std::cmp::Reverse(name.len()));
         names.dedup();
+        let of_cluster = |object: &&Value| text(object, "/metadata/namespace").is_empty();
+        let all = || objects.iter();
+        let name = |object: &Value| text(object, "/metadata/name").to_owned();
+        let namespaced: BTreeSet<String> = all().filter(|it| !of_cluster(it)).map(name).collect();
+        let cluster: BTreeSet<String> = all().filter(of_cluster).map(name).collect();
         let labels = objects
             .iter()
             .filter(|object| matches!(text(object, "/kind"), "Service" | "Deployment"));
@@ -44,7 +54,21 @@ impl Names {
             namespace: namespace.to_owned(),
             account: account.to_owned(),
             objects: names,
+            cluster: cluster.difference(&namespaced).cloned().collect(),
+            kinds: all()
+                .filter(of_cluster)
+                .map(|it| text(it, "/kind").to_owned())
+                .collect(),
         }
+    }
+
+    /// These names, and that of one more object of the cluster.
+    pub(super) fn with(&self, object: &Value) -> Self {
+        let name = text(object, "/metadata/name").to_owned();
+        let mut names = self.clone();
+        names.kinds.insert(text(object, "/kind").to_owned());
+        names.objects.insert(0, name);
+        names
     }
 
     /// A name without the prefix.
@@ -60,6 +84,8 @@ impl Names {
             Value::Array(items) => items.iter_mut().for_each(|item| self.mark(item)),
             Value::Object(map) => {
                 let is_account = map.get("kind").is_some_and(|kind| kind == "ServiceAccount");
+                let kind = map.get("kind").and_then(Value::as_str).unwrap_or_default();
+                let is_cluster = self.kinds.contains(kind);
                 for (key, value) in map.iter_mut() {
                     match (key.as_str(), value) {
                         ("labels" | "matchLabels" | "matchExpressions", value) => self.mark_labels(value),
@@ -77,12 +103,30 @@ impl Names {
                                 value["name"] = ACCOUNT.into();
                             }
                         }
+                        // Of a reference, and of the object itself.
+                        ("name", Value::String(name)) if is_cluster => *name = self.marked_of_cluster(name),
+                        ("metadata", Value::Object(metadata)) if is_cluster => {
+                            let name = metadata.remove("name");
+                            metadata.values_mut().for_each(|value| self.mark(value));
+                            if let Some(name) = name {
+                                let name = self.marked_of_cluster(name.as_str().unwrap_or_default());
+                                metadata.insert("name".to_owned(), name.into());
+                            }
+                        }
                         (_, value) => self.mark(value),
                     }
                 }
             }
             _ => {}
         }
+    }
+
+    /// The name of an object without a namespace, which objects with one may have too.
+    fn marked_of_cluster(&self, name: &str) -> String {
+        let rest = name
+            .strip_prefix(&self.base)
+            .filter(|_| self.objects.iter().any(|it| it == name));
+        rest.map_or_else(|| self.marked(name), |rest| format!("{CLUSTERNAME}{rest}"))
     }
 
     /// Of labels, only the name of the namespace follows the release.
@@ -142,7 +186,14 @@ impl Names {
         };
         let object = self.objects.iter().find(|name| is_here(name));
         match object {
-            Some(name) => Some((name, format!("{FULLNAME}{}", &name[self.base.len()..]))),
+            Some(name) => {
+                let prefix = if self.cluster.contains(name) {
+                    CLUSTERNAME
+                } else {
+                    FULLNAME
+                };
+                Some((name, format!("{prefix}{}", &name[self.base.len()..])))
+            }
             None => is_here(&self.namespace).then(|| (self.namespace.as_str(), NAMESPACE.to_owned())),
         }
     }
@@ -164,7 +215,10 @@ mod tests {
     use serde_json::json;
 
     fn names() -> Names {
-        let object = |name: &str| json!({"metadata": {"name": name}});
+        let object = |name: &str| match name.ends_with("-admin") {
+            true => json!({"kind": "ClusterRole", "metadata": {"name": name}}),
+            false => json!({"kind": "Service", "metadata": {"name": name, "namespace": "foo-system"}}),
+        };
         let objects = [
             "foo-operator-web",
             "foo-operator-controller-manager",
@@ -189,7 +243,7 @@ mod tests {
             ("foo-system/foo-operator-web", format!("{NAMESPACE}/{FULLNAME}-web")),
             (
                 "foo-operator-foos.example.com-admin",
-                format!("{FULLNAME}-foos.example.com-admin"),
+                format!("{CLUSTERNAME}-foos.example.com-admin"),
             ),
             (
                 "system:serviceaccount:foo-system:foo-operator-controller-manager",

@@ -1,17 +1,16 @@
 //! The operator's Deployment: finds it, and moves what people change from it into the values of the chart.
 
 use super::ChartError;
-use super::marks::{Blocks, FULLNAME, IMAGE};
-use super::names::text;
+use super::command::{Release, arguments, elects, enabled, enabled_item, environment};
+use super::marks::{Blocks, IMAGE};
+use super::names::{Names, text};
+use super::switches;
 use serde_json::{Map, Value, json};
 
 /// The label of the operator's Pods, as in kubebuilder's projects.
 const CONTROL_PLANE: &str = "/spec/selector/matchLabels/control-plane";
 /// The container with the operator.
 const CONTAINER: &str = "manager";
-/// The flag with the prefix of the names of webhooks' objects.
-const PREFIX_FLAG: &str = "--webhook-name-prefix=";
-
 /// The flag with which the operator makes the certificate of its metrics.
 const OWN_CERTIFICATE: &str = "--metrics-own-cert";
 
@@ -45,15 +44,16 @@ pub(super) fn find(objects: &[Value]) -> Result<&Value, ChartError> {
     }
 }
 
-/// Moves fields of the operator's Deployment into values, and puts template text in their places. With `prefix`, the name of the chart's
-/// prefix, the operator is told if its webhooks or its metrics have another one.
+/// Moves fields of the operator's Deployment into values, and puts template text in their places.
 pub(super) fn lift(
     deployment: &mut Value,
-    prefix: Option<&str>,
+    release: Release<'_>,
     blocks: &mut Blocks,
 ) -> Result<Map<String, Value>, ChartError> {
     let mut values = Map::new();
     let place = container(deployment)?;
+    let keys = ["deploymentLabels", "deploymentAnnotations"];
+    labelled(&mut deployment["metadata"], keys, &mut values, blocks);
     let spec = &mut deployment["spec"];
     values.insert("replicas".to_owned(), take(spec, "replicas").unwrap_or_default());
     let none = "{{- if not (kindIs \"invalid\" .Values.replicas) }}";
@@ -62,7 +62,8 @@ pub(super) fn lift(
         format!("{none}\nreplicas: {{{{ toYaml .Values.replicas }}}}\n{{{{- end }}}}"),
     );
 
-    metadata(&mut deployment["spec"]["template"]["metadata"], &mut values, blocks);
+    let template = &mut deployment["spec"]["template"]["metadata"];
+    labelled(template, ["podLabels", "podAnnotations"], &mut values, blocks);
     let pod = &mut deployment["spec"]["template"]["spec"];
     for lifted in &OF_POD {
         move_out(pod, lifted, &mut values, blocks);
@@ -76,16 +77,50 @@ pub(super) fn lift(
         "{{- with .Values.priorityClassName }}\npriorityClassName: {{ toYaml . }}\n{{- end }}",
     );
 
+    network(pod, &mut values, blocks);
+    let switched = volumes(pod, place, release.names, blocks);
     let container = &mut deployment["spec"]["template"]["spec"]["containers"][place];
+    extra(container, "volumeMounts", "extraVolumeMounts", blocks, |mount| {
+        switched
+            .iter()
+            .find(|(name, _)| *name == text(mount, "/name"))
+            .map(|(_, value)| *value)
+    });
+    if let Some(ports) = container.get_mut("ports") {
+        blocks.switch(ports, enabled_item);
+    }
     for lifted in &OF_CONTAINER {
         move_out(container, lifted, &mut values, blocks);
     }
     values.insert("image".to_owned(), image(container, blocks));
-    arguments(container, prefix, blocks);
+    values.insert("leaderElection".to_owned(), json!({"enabled": elects(container)}));
+    arguments(container, release, blocks);
     environment(container, blocks);
-    values.insert("extraArgs".to_owned(), json!([]));
-    values.insert("extraEnv".to_owned(), json!([]));
+    extra(container, "envFrom", "extraEnvFrom", blocks, |_| None);
+    for key in [
+        "extraArgs",
+        "extraEnv",
+        "extraEnvFrom",
+        "extraVolumes",
+        "extraVolumeMounts",
+    ] {
+        values.insert(key.to_owned(), json!([]));
+    }
     Ok(values)
+}
+
+/// A PodDisruptionBudget for the operator's Pods. One Pod at a time may be evicted, so with one replica a drain does not wait.
+pub(super) fn budget(deployment: &Value) -> Value {
+    json!({
+        "apiVersion": "policy/v1",
+        "kind": "PodDisruptionBudget",
+        "metadata": {
+            "name": text(deployment, "/metadata/name"),
+            "namespace": text(deployment, "/metadata/namespace"),
+            "labels": deployment["metadata"]["labels"],
+        },
+        "spec": {"maxUnavailable": 1, "selector": deployment["spec"]["selector"]},
+    })
 }
 
 /// Whether the operator makes the certificate of its metrics server, whose names have the prefix too.
@@ -108,7 +143,7 @@ pub(crate) fn container(deployment: &Value) -> Result<usize, ChartError> {
     named.or(only).ok_or(ChartError::Container)
 }
 
-fn take(parent: &mut Value, field: &str) -> Option<Value> {
+pub(super) fn take(parent: &mut Value, field: &str) -> Option<Value> {
     parent.as_object_mut()?.remove(field)
 }
 
@@ -124,22 +159,93 @@ pub(super) fn collection(field: &str, value: &str) -> String {
     format!("{{{{- with .Values.{value} }}}}\n{field}:\n  {{{{- toYaml . | nindent +2 }}}}\n{{{{- end }}}}")
 }
 
-/// Labels and annotations of the Pods. Labels that are there already cannot be changed: selectors name them.
-fn metadata(metadata: &mut Value, values: &mut Map<String, Value>, blocks: &mut Blocks) {
+/// Labels and annotations of the Pods or of the Deployment. Labels that are there already cannot be changed: selectors name them.
+fn labelled(metadata: &mut Value, keys: [&str; 2], values: &mut Map<String, Value>, blocks: &mut Blocks) {
+    let [of_labels, of_annotations] = keys;
     let annotations = take(metadata, "annotations").unwrap_or_else(|| json!({}));
-    values.insert("podAnnotations".to_owned(), annotations);
-    blocks.insert(metadata, collection("annotations", "podAnnotations"));
+    values.insert(of_annotations.to_owned(), annotations);
+    blocks.insert(metadata, collection("annotations", of_annotations));
     let labels = &mut metadata["labels"];
-    let fixed = labels.as_object().into_iter().flat_map(Map::keys);
-    let fixed: String = fixed.map(|key| format!(" {}", quoted(key))).collect();
-    let more =
-        format!("{{{{- with omit .Values.podLabels{fixed} }}}}\n{{{{- toYaml . | nindent +0 }}}}\n{{{{- end }}}}");
-    blocks.insert(labels, more);
-    values.insert("podLabels".to_owned(), json!({}));
+    if labels.as_object().is_none_or(Map::is_empty) {
+        take(metadata, "labels");
+        blocks.insert(metadata, collection("labels", of_labels));
+    } else {
+        let fixed = labels.as_object().into_iter().flat_map(Map::keys);
+        let fixed: String = fixed.map(|key| format!(" {}", quoted(key))).collect();
+        let more = format!(
+            "{{{{- with omit .Values.{of_labels}{fixed} }}}}\n{{{{- toYaml . | nindent +0 }}}}\n{{{{- end }}}}"
+        );
+        blocks.insert(labels, more);
+    }
+    values.insert(of_labels.to_owned(), json!({}));
+}
+
+/// Whether the Pods use the network of their node. Then only this policy finds the Services of the cluster.
+fn network(pod: &mut Value, values: &mut Map<String, Value>, blocks: &mut Blocks) {
+    values.insert(
+        "hostNetwork".to_owned(),
+        take(pod, "hostNetwork").unwrap_or(Value::Bool(false)),
+    );
+    let policy = match text(pod, "/dnsPolicy") {
+        "" => "\ndnsPolicy: ClusterFirstWithHostNet",
+        _ => "",
+    };
+    blocks.insert(
+        pod,
+        format!("{{{{- if .Values.hostNetwork }}}}\nhostNetwork: true{policy}\n{{{{- end }}}}"),
+    );
+}
+
+/// Adds the volumes of the values to the Pod. Returns the names of volumes that a switch leaves out, with its value.
+fn volumes(pod: &mut Value, place: usize, names: &Names, blocks: &mut Blocks) -> Vec<(String, &'static str)> {
+    let of_volume = |volume: &Value| switches::of_volume(volume, names).and_then(enabled);
+    let all = pod["volumes"].as_array().cloned().unwrap_or_default();
+    let switched: Vec<_> = all
+        .iter()
+        .filter_map(|volume| Some((text(volume, "/name").to_owned(), of_volume(volume)?)))
+        .collect();
+    // Another container that mounts a volume needs it, whatever the operator serves.
+    let others = pod["containers"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .enumerate()
+        .filter(|(at, _)| *at != place);
+    let mounts = others.flat_map(|(_, it)| it["volumeMounts"].as_array().into_iter().flatten());
+    let mounted: Vec<String> = mounts.map(|mount| text(mount, "/name").to_owned()).collect();
+    let switched: Vec<_> = switched
+        .into_iter()
+        .filter(|(name, _)| !mounted.contains(name))
+        .collect();
+    extra(pod, "volumes", "extraVolumes", blocks, |volume| {
+        switched
+            .iter()
+            .find(|(name, _)| *name == text(volume, "/name"))
+            .map(|(_, value)| *value)
+    });
+    switched
+}
+
+/// Appends the list of a value to that of a field, whose own items have conditions.
+fn extra(
+    parent: &mut Value,
+    field: &str,
+    value: &str,
+    blocks: &mut Blocks,
+    condition: impl Fn(&Value) -> Option<&'static str>,
+) {
+    if parent[field].as_array().is_none_or(Vec::is_empty) {
+        take(parent, field);
+        blocks.insert(parent, collection(field, value));
+        return;
+    }
+    blocks.switch(&mut parent[field], condition);
+    let more = format!("{{{{- with .Values.{value} }}}}\n{{{{- toYaml . | nindent +0 }}}}\n{{{{- end }}}}");
+    blocks.push(&mut parent[field], more);
 }
 
 /// A string in a template.
-fn quoted(text: &str) -> String {
+pub(super) fn quoted(text: &str) -> String {
     Value::String(text.to_owned()).to_string()
 }
 
@@ -153,58 +259,7 @@ fn image(container: &mut Value, blocks: &mut Blocks) -> Value {
     // A colon before a slash is that of a port.
     let tagged = name.rsplit_once(':').filter(|(_, tag)| !tag.contains('/'));
     let (repository, tag) = tagged.unwrap_or((name, ""));
-    json!({"repository": repository, "tag": tag, "digest": digest, "pullPolicy": policy})
-}
-
-fn arguments(container: &mut Value, prefix: Option<&str>, blocks: &mut Blocks) {
-    let more = "{{- range .Values.extraArgs }}\n- {{ quote . }}\n{{- end }}";
-    let Some(Value::Array(items)) = container.get_mut("args") else {
-        let text = format!("{{{{- if .Values.extraArgs }}}}\nargs:\n{more}\n{{{{- end }}}}");
-        blocks.insert(container, text);
-        return;
-    };
-    let given = items
-        .iter_mut()
-        .find(|it| it.as_str().is_some_and(|it| it.starts_with(PREFIX_FLAG)));
-    let mut list = Vec::new();
-    match (given, prefix) {
-        (Some(item), _) => *item = format!("{PREFIX_FLAG}{FULLNAME}-").into(),
-        (None, Some(base)) => {
-            let name = format!("(include \"{base}.fullname\" .)");
-            list.push(format!(
-                "{{{{- if ne {name} {} }}}}\n- {{{{ printf \"{PREFIX_FLAG}%s-\" {name} | quote }}}}\n{{{{- end }}}}",
-                quoted(base)
-            ));
-        }
-        (None, None) => {}
-    }
-    list.push(more.to_owned());
-    for text in list {
-        blocks.push(&mut container["args"], text);
-    }
-}
-
-/// A variable of the chart is left out if the values have one of that name.
-fn environment(container: &mut Value, blocks: &mut Blocks) {
-    let Some(Value::Array(items)) = take(container, "env") else {
-        blocks.insert(container, collection("env", "extraEnv"));
-        return;
-    };
-    let given = "{{- $given := list }}\n{{- range .Values.extraEnv }}\n{{- $given = append $given .name }}\n{{- end }}";
-    let list = &mut container["env"];
-    blocks.push(list, given);
-    for item in items {
-        let name = quoted(text(&item, "/name"));
-        blocks.push(list, format!("{{{{- if not (has {name} $given) }}}}"));
-        if let Value::Array(list) = list {
-            list.push(item);
-        }
-        blocks.push(list, "{{- end }}");
-    }
-    blocks.push(
-        list,
-        "{{- with .Values.extraEnv }}\n{{- toYaml . | nindent +0 }}\n{{- end }}",
-    );
+    json!({"registry": "", "repository": repository, "tag": tag, "digest": digest, "pullPolicy": policy})
 }
 
 #[cfg(test)]
@@ -229,7 +284,8 @@ mod tests {
             ("a/b:v1@sha256:00", "a/b", "v1", "sha256:00"),
         ];
         for (image, repository, tag, digest) in cases {
-            let wanted = json!({"repository": repository, "tag": tag, "digest": digest, "pullPolicy": ""});
+            let wanted =
+                json!({"registry": "", "repository": repository, "tag": tag, "digest": digest, "pullPolicy": ""});
             assert_eq!(image_of(image), wanted, "{image}");
         }
         let always = image_values(json!({"image": "a", "imagePullPolicy": "Always"}));

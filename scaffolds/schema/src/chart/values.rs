@@ -1,17 +1,20 @@
 //! values.yaml, and the schema by which Helm checks the values of users.
 
+use super::switches::{SWITCHES, Switch};
 use crate::yaml;
 use serde_json::{Map, Value, json};
 
 /// A value of the chart: its key, what it is, its type.
 struct Entry(&'static str, &'static str, fn() -> Value);
 
-const ENTRIES: [Entry; 22] = [
+const ENTRIES: [Entry; 32] = [
     Entry(
         "image",
-        "The operator's image. A digest is used beside the tag; an empty tag is left out.",
+        "The operator's image. A digest is used beside the tag; an empty tag is left out. A registry takes the place of the one in \
+         repository.",
         || {
             object(&[
+                ("registry", text()),
                 ("repository", text()),
                 ("tag", text()),
                 ("digest", text()),
@@ -26,6 +29,11 @@ const ENTRIES: [Entry; 22] = [
         || json!({"type": ["integer", "null"], "minimum": 0}),
     ),
     Entry(
+        "leaderElection",
+        "Whether the Pods elect the one that works. More than one replica needs it.",
+        switch,
+    ),
+    Entry(
         "extraArgs",
         "More flags of the operator. A later flag replaces an earlier one of the same name.",
         || json!({"type": "array", "items": text()}),
@@ -34,6 +42,18 @@ const ENTRIES: [Entry; 22] = [
         "extraEnv",
         "More environment variables. One of the same name replaces the chart's.",
         || json!({"type": "array", "items": {"type": "object", "required": ["name"]}}),
+    ),
+    Entry(
+        "extraEnvFrom",
+        "ConfigMaps and Secrets with more environment variables.",
+        list,
+    ),
+    Entry("extraVolumes", "More volumes of the Pods.", list),
+    Entry("extraVolumeMounts", "More mounts in the operator's container.", list),
+    Entry(
+        "hostNetwork",
+        "Whether the Pods use the network of their node, as where the API server cannot reach others.",
+        flag,
     ),
     Entry("resources", "What a Pod gets of the node.", map),
     Entry("nodeSelector", "The labels of nodes for the Pods.", map),
@@ -47,6 +67,12 @@ const ENTRIES: [Entry; 22] = [
         texts,
     ),
     Entry("podAnnotations", "The annotations of the Pods.", texts),
+    Entry(
+        "deploymentLabels",
+        "More labels of the Deployment. Those that it has stay.",
+        texts,
+    ),
+    Entry("deploymentAnnotations", "The annotations of the Deployment.", texts),
     Entry("podSecurityContext", "The security context of the Pods.", map),
     Entry(
         "securityContext",
@@ -57,6 +83,12 @@ const ENTRIES: [Entry; 22] = [
         "serviceAccount",
         "The operator's ServiceAccount. Without `create`, `name` names one that exists.",
         || object(&[("create", flag()), ("name", text()), ("annotations", texts())]),
+    ),
+    Entry(
+        "install",
+        "The part that is installed: `all`, `cluster` (what needs rights in the cluster), or `namespace` (the rest, for which the role \
+         admin in the namespace is enough).",
+        || json!({"enum": ["all", "cluster", "namespace"]}),
     ),
     Entry("rbac", "Whether roles and bindings are created.", || {
         object(&[("create", flag())])
@@ -82,10 +114,17 @@ const ENTRIES: [Entry; 22] = [
         text,
     ),
     Entry("global", "Of a chart that contains this one; not used.", map),
+    // Only in the schema. Helm evaluates `condition` and `tags` of a chart that contains this one, and passes the values on.
+    Entry("enabled", "Whether a chart that contains this one installs it.", flag),
+    Entry("tags", "Which charts a chart that contains this one installs.", map),
 ];
 
 fn text() -> Value {
     json!({"type": "string"})
+}
+
+fn switch() -> Value {
+    object(&[("enabled", flag())])
 }
 
 fn flag() -> Value {
@@ -115,6 +154,7 @@ fn object(properties: &[(&str, Value)]) -> Value {
 /// The values that no field of an object stands for.
 pub(super) fn fixed(values: &mut Map<String, Value>) {
     let more = json!({
+        "install": "all",
         "rbac": {"create": true},
         "crds": {"enabled": true, "keep": true},
         "namespace": {"create": false},
@@ -127,25 +167,33 @@ pub(super) fn fixed(values: &mut Map<String, Value>) {
     }
 }
 
+/// Key, comment and type of each value, in the order of values.yaml.
+fn entries() -> impl Iterator<Item = (&'static str, &'static str, fn() -> Value)> {
+    let switches = SWITCHES
+        .iter()
+        .map(|Switch { key, about, .. }| (*key, *about, switch as fn() -> Value));
+    ENTRIES
+        .iter()
+        .map(|Entry(key, what, of)| (*key, *what, *of))
+        .chain(switches)
+}
+
 /// values.yaml.
 pub(super) fn file(values: &Map<String, Value>, header: &str) -> String {
     let mut out = format!(
         "{header}\n# The defaults of this chart. `make chart` writes all of it again: put your own values into a file of yours, and pass\n\
          # that to Helm with --values.\n"
     );
-    for Entry(key, what, _) in &ENTRIES {
-        let value = values.get(*key).unwrap_or(&Value::Null);
-        out.push_str(&format!("\n# {what}\n{}", yaml::to_string(&json!({*key: value}))));
+    for (key, what, _) in entries() {
+        let Some(value) = values.get(key) else { continue };
+        out.push_str(&format!("\n# {what}\n{}", yaml::to_string(&json!({key: value}))));
     }
     out
 }
 
 /// values.schema.json: a value that does not exist is an error.
 pub(super) fn schema(header: &str) -> String {
-    let properties: Map<String, Value> = ENTRIES
-        .iter()
-        .map(|Entry(key, _, of)| ((*key).to_owned(), of()))
-        .collect();
+    let properties: Map<String, Value> = entries().map(|(key, _, of)| (key.to_owned(), of())).collect();
     let schema = json!({
         "$comment": header,
         "$schema": "http://json-schema.org/draft-07/schema#",

@@ -10,6 +10,7 @@ Writes the CustomResourceDefinitions of this project, one file per kind.
 
 Usage: manifests [OPTIONS]
        manifests chart [OPTIONS]       Write a Helm chart; see `manifests chart --help`
+       manifests parts [OPTIONS]       Write a manifest for the cluster, and one for its namespace; see `manifests parts --help`
        manifests bundle [OPTIONS]      Write an OLM bundle; see `manifests bundle --help`
        manifests api-docs [OPTIONS]    Write a page about the kinds; see `manifests api-docs --help`
 

@@ -77,6 +77,54 @@ fn live(server: &Server, [first, second]: &[Project; 2]) -> Result<Story> {
     Ok(story)
 }
 
+/// Two releases of one name, on a cluster without the CRDs of the Prometheus operator and of cert-manager.
+fn twice(server: &Server, chart: &Project) -> Result<()> {
+    const CLUSTER: &str =
+        "clusterroles,clusterrolebindings,mutatingwebhookconfigurations,validatingwebhookconfigurations";
+    let count = |namespace: &str| -> Result<usize> {
+        let names = server.kubectl(&["get", CLUSTER, "--output", "name"])?;
+        Ok(names
+            .lines()
+            .filter(|name| name.contains(&format!("/{namespace}.foobar-operator-")))
+            .count())
+    };
+    let chart = chart.chart();
+    server.helm_of(
+        ["foobar-operator", "team-a"],
+        "install",
+        Some(&chart),
+        &["--create-namespace"],
+    )?;
+    let shared = ["--create-namespace", "--set", "crds.enabled=false"];
+    server.helm_of(["foobar-operator", "team-b"], "install", Some(&chart), &shared)?;
+    ensure!(
+        count("team-a")? == count("team-b")? && count("team-b")? > 5,
+        "{}",
+        count("team-a")?
+    );
+    server.helm_of(
+        ["foobar-operator", "team-b"],
+        "upgrade",
+        Some(&chart),
+        &["--set", "crds.enabled=false,webhooks.enabled=false"],
+    )?;
+    server.helm_of(["foobar-operator", "team-b"], "rollback", None, &["1"])?;
+    server.helm_of(["foobar-operator", "team-a"], "uninstall", None, &[])?;
+    ensure!(count("team-a")? == 0 && count("team-b")? > 5);
+    server.helm_of(["foobar-operator", "team-b"], "uninstall", None, &[])?;
+    ensure!(count("team-b")? == 0);
+    Ok(())
+}
+
+#[tokio::test]
+async fn releases_of_one_name_live_in_two_namespaces() -> Result<()> {
+    let Some(programs) = programs() else { return Ok(()) };
+    let chart = Project::golden("one", &["metrics", "prometheus", "network-policy", "webhook"])?;
+    chart.write_chart(&chart.kustomized(&programs)?, "0.1.0")?;
+    twice(&Server::real(&programs).await?, &chart)?;
+    twice(&Server::ours(&programs)?, &chart)
+}
+
 /// A deployed operator becomes a release.
 fn take_over(server: &Server, chart: &Project, programs: &Programs) -> Result<Vec<String>> {
     let objects = chart.kustomized(programs)?;

@@ -1,5 +1,5 @@
 //! The charts of `make chart`, with a real Helm: what it renders is what kustomize does, each value changes what it should, and
-//! releases come and go on both API servers alike. And the bundles of `make bundle`, by the rules of OLM. `make nightly` builds Helm and
+//! releases come and go on both API servers alike, also without rights in the cluster. And the bundles of `make bundle`, by the rules of OLM. `make nightly` builds Helm and
 //! the validator of bundles; `make conformance` uses them if they are there.
 
 mod bundle;
@@ -7,6 +7,7 @@ mod equal;
 mod life;
 mod project;
 mod release;
+mod tenant;
 mod values;
 
 use std::path::PathBuf;

@@ -139,16 +139,29 @@ impl Project {
         Ok(())
     }
 
+    /// `helm lint --strict dist/chart` with these values.
+    pub fn lint(&self, programs: &Programs, values: &[&str]) -> Result<()> {
+        let mut helm = Command::new(&programs.helm);
+        let linted = run(helm.args(["lint", "--strict"]).arg(self.chart()).args(values))?;
+        ensure!(linted.contains("0 chart(s) failed"), "{values:?}: {linted}");
+        Ok(())
+    }
+
     /// `helm template RELEASE dist/chart --namespace NAMESPACE` and more arguments.
     pub fn rendered(&self, programs: &Programs, [release, namespace]: [&str; 2], more: &[&str]) -> Result<Objects> {
-        let mut helm = Command::new(&programs.helm);
-        helm.args(["template", release])
-            .arg(self.chart())
-            .args(["--namespace", namespace])
-            .args(more);
-        let text = run(&mut helm)?;
-        by_name(yaml::documents(&text).with_context(|| text.clone())?)
+        render(programs, &self.chart(), [release, namespace], more)
     }
+}
+
+/// `helm template RELEASE CHART --namespace NAMESPACE` and more arguments.
+pub fn render(programs: &Programs, chart: &Path, [release, namespace]: [&str; 2], more: &[&str]) -> Result<Objects> {
+    let mut helm = Command::new(&programs.helm);
+    helm.args(["template", release])
+        .arg(chart)
+        .args(["--namespace", namespace])
+        .args(more);
+    let text = run(&mut helm)?;
+    by_name(yaml::documents(&text).with_context(|| text.clone())?)
 }
 
 /// The objects by kind, namespace and name.
@@ -206,7 +219,8 @@ fn compare(path: &str, before: &Value, after: &Value, lines: &mut Vec<String>) {
     }
 }
 
-fn copy(from: &Path, to: &Path) -> Result<()> {
+/// Copies a folder.
+pub fn copy(from: &Path, to: &Path) -> Result<()> {
     fs::create_dir_all(to)?;
     for entry in fs::read_dir(from)? {
         let entry = entry?;

@@ -47,7 +47,12 @@ impl Drop for Process {
 impl Server {
     /// A real kube-apiserver.
     pub async fn real(programs: &Programs) -> Result<Self> {
-        let plane = ControlPlane::start(&programs.assets, Settings::default()).await?;
+        Self::started(programs, Settings::default()).await
+    }
+
+    /// A real kube-apiserver with these settings.
+    pub async fn started(programs: &Programs, settings: Settings) -> Result<Self> {
+        let plane = ControlPlane::start(&programs.assets, settings).await?;
         let (kubeconfig, home) = (plane.kubeconfig(), plane.folder().join("helm"));
         Ok(Self::new(programs, kubeconfig, home, Running::Real(Box::new(plane))))
     }
@@ -114,12 +119,25 @@ impl Server {
 
     /// `helm VERB foobar-operator [CHART]` in the operator's namespace.
     pub fn helm(&self, verb: &str, chart: Option<&Path>, arguments: &[&str]) -> Result<String> {
+        self.helm_of([NAME, NAMESPACE], verb, chart, arguments)
+    }
+
+    /// The same for a release of this name in this namespace.
+    pub fn helm_of(
+        &self,
+        [release, namespace]: [&str; 2],
+        verb: &str,
+        chart: Option<&Path>,
+        arguments: &[&str],
+    ) -> Result<String> {
         let mut helm = Command::new(&self.helm);
         for variable in ["HELM_CACHE_HOME", "HELM_CONFIG_HOME", "HELM_DATA_HOME"] {
             helm.env(variable, &self.home);
         }
-        helm.env("KUBECONFIG", &self.kubeconfig).args([verb, NAME]).args(chart);
-        run(helm.args(["--namespace", NAMESPACE]).args(arguments))
+        helm.env("KUBECONFIG", &self.kubeconfig)
+            .args([verb, release])
+            .args(chart);
+        run(helm.args(["--namespace", namespace]).args(arguments))
     }
 
     /// What is there: objects, what changes from chart to chart, and the revisions of the release.

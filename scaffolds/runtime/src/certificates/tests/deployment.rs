@@ -14,7 +14,7 @@ use tokio::{
     net::{TcpListener, TcpStream},
 };
 
-use super::{OPERATOR, PREFIX, send};
+use super::{CONFIGURATION_PREFIX, OPERATOR, PREFIX, send};
 use crate::{manager::Manager, webhook::component};
 
 pub(super) const CONFIGURATIONS: &str = "/apis/admissionregistration.k8s.io/v1";
@@ -106,9 +106,10 @@ fn collection(object: &Value, namespace: &str) -> Option<String> {
 /// The object as kustomize makes it for this namespace.
 fn placed(object: &Value, namespace: &str, url: Option<&str>) -> Value {
     let mut object = object.clone();
-    let name = format!("{PREFIX}{}", object["metadata"]["name"].as_str().unwrap());
-    object["metadata"]["name"] = json!(name);
-    if object["metadata"].get("namespace").is_some() {
+    let is_namespaced = object["metadata"].get("namespace").is_some();
+    let prefix = if is_namespaced { PREFIX } else { CONFIGURATION_PREFIX };
+    object["metadata"]["name"] = json!(format!("{prefix}{}", object["metadata"]["name"].as_str().unwrap()));
+    if is_namespaced {
         object["metadata"]["namespace"] = json!(namespace);
     }
     let hooks = object.get_mut("webhooks").and_then(Value::as_array_mut);

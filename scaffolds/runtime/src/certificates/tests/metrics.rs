@@ -46,6 +46,7 @@ async fn replica(client: &Client, api_server: SocketAddr) -> Servers {
         operator: OPERATOR.to_owned(),
         namespace: "default".to_owned(),
         prefix: PREFIX.to_owned(),
+        configuration_prefix: PREFIX.to_owned(),
         hosts: Vec::new(),
         configured: Vec::new(),
         converting: Vec::new(),

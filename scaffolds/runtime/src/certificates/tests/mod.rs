@@ -30,6 +30,8 @@ use crate::{
 
 /// What kustomize does to names.
 const PREFIX: &str = "foobar-operator-";
+/// The same for configurations, as in a chart's second release of one name.
+const CONFIGURATION_PREFIX: &str = "elsewhere.foobar-operator-";
 const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 /// The name of the operator.
 const OPERATOR: &str = "foobar-operator";
@@ -78,6 +80,7 @@ impl Replica {
             operator: OPERATOR.to_owned(),
             namespace: namespace.to_owned(),
             prefix: PREFIX.to_owned(),
+            configuration_prefix: CONFIGURATION_PREFIX.to_owned(),
             hosts: vec!["127.0.0.1".to_owned()],
             configured: configured(&hooks),
             converting: converting(&hooks),

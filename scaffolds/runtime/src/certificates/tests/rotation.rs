@@ -251,8 +251,8 @@ async fn ended(stage: &Stage, replicas: Vec<Replica>) {
     let written = secret::write(&stage.client, &secret, &old, &format!("{OPERATOR}/certificates")).await;
     written.unwrap();
 
-    let configuration =
-        format!("{CONFIGURATIONS}/validatingwebhookconfigurations/{PREFIX}validating-webhook-configuration");
+    let name = format!("{CONFIGURATION_PREFIX}validating-webhook-configuration");
+    let configuration = format!("{CONFIGURATIONS}/validatingwebhookconfigurations/{name}");
     let deleted = send(&stage.client, http::Request::delete(configuration), &Value::Null).await;
     assert_eq!(deleted.0, 200, "{}", deleted.1);
 

@@ -268,6 +268,10 @@ async fn an_operator_with_a_conversion_alone_has_the_component_and_permissions_b
         files["kustomization.yaml"][0]["resources"],
         json!(["service.yaml", "secret.yaml", "pod_disruption_budget.yaml"])
     );
+    // With `minAvailable` one replica would block the drain of its node.
+    let budget = &files["pod_disruption_budget.yaml"][0]["spec"];
+    assert_eq!(budget["maxUnavailable"], 1);
+    assert_eq!(budget.get("minAvailable"), None);
     for rule in component::rules(&manager.hooks()) {
         manager.grant(rule);
     }

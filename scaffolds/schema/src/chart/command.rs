@@ -1,0 +1,121 @@
+//! The command line and the environment of the operator's container.
+
+use super::marks::{Blocks, CLUSTERNAME, FULLNAME};
+use super::names::{Names, text};
+use super::pod::{collection, quoted, take};
+use super::switches::{self, METRICS, WEBHOOKS};
+use serde_json::Value;
+
+/// The flag with the prefix of the names of webhooks' objects.
+const PREFIX_FLAG: &str = "--webhook-name-prefix=";
+/// The flag with the prefix of the names of webhook configurations, which belong to the cluster.
+const CONFIGURATION_FLAG: &str = "--webhook-configuration-prefix=";
+/// The flag that makes one replica work, and the others wait.
+const LEADER_FLAG: &str = "--leader-elect";
+
+/// What the operator has to be told about a release.
+#[derive(Clone, Copy)]
+pub(super) struct Release<'a> {
+    pub names: &'a Names,
+    /// Whether it looks for objects by their prefix: it has webhooks, or makes the certificate of its metrics.
+    pub prefixed: bool,
+    /// Whether it serves webhooks.
+    pub webhooks: bool,
+}
+
+/// The value of a switch.
+pub(super) fn enabled(key: &str) -> Option<&'static str> {
+    match key {
+        METRICS => Some("metrics.enabled"),
+        WEBHOOKS => Some("webhooks.enabled"),
+        _ => None,
+    }
+}
+
+/// The value that leaves out an argument or a port.
+pub(super) fn enabled_item(item: &Value) -> Option<&'static str> {
+    if is_election(item) {
+        return Some("leaderElection.enabled");
+    }
+    switches::of_item(item).and_then(enabled)
+}
+
+/// Whether an argument turns on the election of a leader.
+fn is_election(argument: &Value) -> bool {
+    argument == LEADER_FLAG || argument == &format!("{LEADER_FLAG}=true")
+}
+
+pub(super) fn elects(container: &Value) -> bool {
+    container["args"].as_array().into_iter().flatten().any(is_election)
+}
+
+/// Adds the arguments of the values, and what the operator has to be told about its release.
+pub(super) fn arguments(container: &mut Value, release: Release<'_>, blocks: &mut Blocks) {
+    let more = "{{- range .Values.extraArgs }}\n- {{ quote . }}\n{{- end }}";
+    let elects = elects(container);
+    let base = release.names.base.as_str();
+    let (mut list, mut given) = (Vec::new(), false);
+    if let Some(Value::Array(items)) = container.get_mut("args") {
+        for item in items.iter_mut() {
+            let text = item.as_str().unwrap_or_default();
+            if text.starts_with(PREFIX_FLAG) {
+                (*item, given) = (format!("{PREFIX_FLAG}{FULLNAME}-").into(), true);
+            } else if text.starts_with(CONFIGURATION_FLAG) {
+                *item = format!("{CONFIGURATION_FLAG}{CLUSTERNAME}-").into();
+            }
+        }
+    }
+    if release.prefixed && !given {
+        list.push(prefix_argument(PREFIX_FLAG, "fullname", base));
+    }
+    blocks.switch(&mut container["args"], enabled_item);
+    if !elects {
+        list.push(format!(
+            "{{{{- if .Values.leaderElection.enabled }}}}\n- {LEADER_FLAG}\n{{{{- end }}}}"
+        ));
+    }
+    if release.webhooks {
+        list.push(prefix_argument(CONFIGURATION_FLAG, "clusterName", base));
+        list.push("{{- if not .Values.webhooks.enabled }}\n- --webhook-bind-address=0\n{{- end }}".to_owned());
+    }
+    list.push(more.to_owned());
+    if container["args"].is_array() {
+        list.into_iter()
+            .for_each(|text| blocks.push(&mut container["args"], text));
+    } else {
+        take(container, "args");
+        blocks.insert(container, format!("args:\n{}", list.join("\n")));
+    }
+}
+
+/// The text that tells the operator a prefix, if it is not the one of its name.
+fn prefix_argument(flag: &str, template: &str, base: &str) -> String {
+    let name = format!("(include \"{base}.{template}\" .)");
+    format!(
+        "{{{{- if ne {name} {} }}}}\n- {{{{ printf \"{flag}%s-\" {name} | quote }}}}\n{{{{- end }}}}",
+        quoted(base)
+    )
+}
+
+/// A variable of the chart is left out if the values have one of that name.
+pub(super) fn environment(container: &mut Value, blocks: &mut Blocks) {
+    let Some(Value::Array(items)) = take(container, "env") else {
+        blocks.insert(container, collection("env", "extraEnv"));
+        return;
+    };
+    let given = "{{- $given := list }}\n{{- range .Values.extraEnv }}\n{{- $given = append $given .name }}\n{{- end }}";
+    let list = &mut container["env"];
+    blocks.push(list, given);
+    for item in items {
+        let name = quoted(text(&item, "/name"));
+        blocks.push(list, format!("{{{{- if not (has {name} $given) }}}}"));
+        if let Value::Array(list) = list {
+            list.push(item);
+        }
+        blocks.push(list, "{{- end }}");
+    }
+    blocks.push(
+        list,
+        "{{- with .Values.extraEnv }}\n{{- toYaml . | nindent +0 }}\n{{- end }}",
+    );
+}
