@@ -52,6 +52,7 @@ mod dropped;
 mod embedded;
 mod finding;
 mod formats;
+mod installer;
 mod merge;
 mod normalise;
 mod options;

@@ -8,7 +8,7 @@ use crate::files::{self, Mode, Streams};
 use crate::stamp::Stamp;
 use crate::words::settled;
 use crate::{Options, describe::Describe, pipeline::finish, source};
-use crate::{api_docs, bundle, chart};
+use crate::{api_docs, bundle, chart, installer};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io;
@@ -23,7 +23,8 @@ use std::process::ExitCode;
 /// `--check`, compared with that file. With `--breaking-since` nothing is written, and the CRDs are compared with those of a git revision.
 ///
 /// With the first argument `chart` it writes a Helm chart instead: see [`crate::chart`]. With `bundle` it writes an OLM bundle: see
-/// [`crate::bundle`]. With `api-docs` it writes a page about the kinds: see [`crate::api_docs`].
+/// [`crate::bundle`]. With `api-docs` it writes a page about the kinds: see [`crate::api_docs`]. With `installer` it writes all objects of
+/// the project into one file, and with `deploy` it applies them.
 ///
 /// If the program, its arguments, `sources` and `--out` have not changed since an earlier run, by the lengths and modification times of
 /// files, the run does nothing. `--check` and `--breaking-since` always compare.
@@ -41,6 +42,7 @@ pub fn run<D: Describe>(crds: Vec<D>, sources: impl AsRef<Path>) -> ExitCode {
     match words.first().map(String::as_str) {
         Some("chart") => return write_chart(words),
         Some("bundle") => return write_bundle(words),
+        Some("installer" | "deploy") => return install(words),
         _ => {}
     }
     let streams = Streams {
@@ -86,6 +88,20 @@ fn write_bundle(words: Vec<String>) -> ExitCode {
     };
     let words = words.into_iter().skip(1);
     ExitCode::from(bundle::execute(words, &mut io::stdin().lock(), streams))
+}
+
+/// `manifests installer` and `manifests deploy`: see [`crate::installer`].
+fn install(words: Vec<String>) -> ExitCode {
+    let streams = Streams {
+        out: &mut io::stdout().lock(),
+        err: &mut io::stderr().lock(),
+    };
+    let deploys = words.first().is_some_and(|word| word == "deploy");
+    let words = words.into_iter().skip(1);
+    ExitCode::from(match deploys {
+        true => installer::deploy(words, streams),
+        false => installer::execute(words, &mut io::stdin().lock(), streams),
+    })
 }
 
 /// The stamp of a run that writes; `None` for a run that only compares, which always does its work.

@@ -9,6 +9,8 @@ pub(super) const HELP: &str = "\
 Writes the CustomResourceDefinitions of this project, one file per kind.
 
 Usage: manifests [OPTIONS]
+       manifests installer [OPTIONS]   Write one file with all objects; see `manifests installer --help`
+       manifests deploy [OPTIONS]      Apply all objects; see `manifests deploy --help`
        manifests chart [OPTIONS]       Write a Helm chart; see `manifests chart --help`
        manifests bundle [OPTIONS]      Write an OLM bundle; see `manifests bundle --help`
        manifests api-docs [OPTIONS]    Write a page about the kinds; see `manifests api-docs --help`
