@@ -14,11 +14,11 @@ const SHORTEST_HASH: usize = 32;
 /// Whether container runtimes take `image` as the name of an image, with or without tag and digest: the grammar of distribution/reference.
 ///
 /// # Errors
-/// The reason, with a remedy.
+/// The reason.
 pub(super) fn check(image: &str) -> Result<(), String> {
     let Some(why) = fault(image) else { return Ok(()) };
     Err(format!(
-        "`{image}` is not an image: {why}\n\nhint: pass IMG=registry.example.com/NAME:TAG"
+        "`{image}` is not an image, such as registry.example.com/NAME:TAG: {why}"
     ))
 }
 
@@ -200,7 +200,7 @@ mod tests {
         ];
         for image in wrong {
             let error = check(image).unwrap_err();
-            assert!(error.starts_with(&format!("`{image}` is not an image: ")), "{error}");
+            assert!(error.starts_with(&format!("`{image}` is not an image, ")), "{error}");
         }
     }
 

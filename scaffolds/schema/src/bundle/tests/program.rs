@@ -93,7 +93,7 @@ fn wrong_arguments_and_wrong_input_are_reported() {
     );
     let (code, said) = run(&[&flag, "--image="], &input(&project()));
     assert!(
-        code == 2 && said.starts_with("error: `` is not an image: it is empty"),
+        code == 2 && said.starts_with("error: `` is not an image, such as registry.example.com/NAME:TAG: it is empty"),
         "{said}"
     );
     assert!(!folder.path().join("bundle").exists());
