@@ -30,7 +30,7 @@ case " $* " in
 *" get namespace "*) [ -z "$DEPLOYED" ] || echo namespace/foobar-operator-system ;;
 *" get -k config/crd "*) [ -z "$INSTALLED" ] || echo customresourcedefinition.apiextensions.k8s.io/foobars.test.example.com ;;
 *servicemonitors*) exit 1 ;;
-*" kustomize "*) cat config/default/kustomization.yaml >>"$LOG" ;;
+*" kustomize "*) cat "$2/kustomization.yaml" >>"$LOG" ;;
 *" apply "*"-f - ") cat >/dev/null ;;
 *" create --dry-run=client --validate=false "*) printf '@\n["","apps"]|["configmaps","foobars/status"]|["get"]||\n[""]|["secrets"]|["patch"]|["a","b"]|\n||["get"]||["/metrics"]\n@kube-system\n[""]|["services"]|["list"]||\n["*"]|["*"]|["watch"]||["/*"]\n' ;;
 *" impersonate "*|*" clusterrolebindings"*|*" can-i * * "*) echo no && exit 1 ;;
@@ -41,6 +41,11 @@ case " $* " in
 *" get -k config/samples "*) echo foobar/foobar-sample ;;
 *" get namespaces,"*) [ -z "$LEFT" ] || echo clusterrole/foobar-operator-manager-role ;;
 esac"#;
+
+/// A cargo that runs `manifests deploy` as far as kubectl is concerned.
+const CARGO: &str = r#"
+while [ "$1" != --kustomization ]; do shift; done
+"$4" kustomize "$2" >/dev/null"#;
 
 const CURL: &str = r#"
 case "$*" in
@@ -79,7 +84,13 @@ impl Project {
             assert!(copied.unwrap().success());
         }
         fs::create_dir(dir.path().join("bin")).unwrap();
-        for (name, text) in [("docker", DOCKER), ("kind", KIND), ("kubectl", KUBECTL), ("curl", CURL)] {
+        for (name, text) in [
+            ("docker", DOCKER),
+            ("kind", KIND),
+            ("kubectl", KUBECTL),
+            ("cargo", CARGO),
+            ("curl", CURL),
+        ] {
             let path = dir.path().join("bin").join(name);
             fs::write(
                 &path,
@@ -106,7 +117,10 @@ impl Project {
         for variable in VARIABLES {
             make.env(variable, if variable == peculiar { "yes" } else { "" });
         }
-        make.env("DENIED", peculiar).env_remove("KUBECONFIG");
+        make.env("DENIED", peculiar)
+            .env_remove("KUBECONFIG")
+            .env_remove("CARGO")
+            .env_remove("CARGOFLAGS");
         make.env_remove("MAKEFLAGS").env_remove("MAKELEVEL").output().unwrap()
     }
 }
@@ -131,6 +145,7 @@ fn the_image_is_loaded_deployed_with_all_components_asked_and_removed() {
         "docker build --tag foobar-operator:test .",
         "kind create cluster --name foobar-operator-test",
         "kind load docker-image foobar-operator:test --name foobar-operator-test",
+        "cargo run --quiet --bin manifests -- deploy --image foobar-operator:test --kustomization",
         "components:\n  - ../metrics\n  - ../network-policy\n",
         "rollout status deployment/foobar-operator-controller-manager",
         "auth can-i get configmaps --all-namespaces --as system:serviceaccount:foobar-operator-system:foobar-operator-controller-manager",
@@ -142,7 +157,7 @@ fn the_image_is_loaded_deployed_with_all_components_asked_and_removed() {
         "auth can-i watch *.* --namespace=kube-system",
         "auth can-i watch /* --as",
         "kubectl --namespace default wait --for condition=Ready --timeout 2m foobar/foobar-sample",
-        "kubectl delete --ignore-not-found -k config/default",
+        "kubectl delete --ignore-not-found=false -k config/default",
         "kind delete cluster --name foobar-operator-test",
     ] {
         let at = rest

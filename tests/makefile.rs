@@ -1,6 +1,8 @@
 //! The Makefile of a generated project, with cargo as a user may have configured it.
 
-use std::{fs, path::Path, process::Command};
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
 
 /// A workspace with the programs of a generated project, which only print their names and arguments.
 fn project(root: &Path) {
@@ -186,74 +188,229 @@ case "$*" in
 esac
 "#;
 
-/// Prints two objects as `kustomize` does, and writes what `apply` reads to the file STDIN.
-const RENDERING_KUBECTL: &str = r#"
+/// A folder with the Makefile of a golden project, and a kubectl.
+struct Folder(tempfile::TempDir);
+
+impl Folder {
+    fn new(golden: &str, kubectl: &str) -> Self {
+        let folder = tempfile::Builder::new().prefix("a project").tempdir().unwrap();
+        let makefile = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/golden/{golden}/Makefile"));
+        fs::copy(makefile, folder.path().join("Makefile")).unwrap();
+        fs::write(folder.path().join("kubectl"), kubectl).unwrap();
+        Self(folder)
+    }
+
+    /// Runs make with a cargo that prints its arguments, and without a rule for `manifests`, which would be built.
+    fn make(&self, words: &[&str]) -> Output {
+        let mut make = Command::new("make");
+        make.args(["CARGO=echo cargo", "KUBECTL=bash ./kubectl", "--old-file=manifests"]);
+        make.args(words)
+            .current_dir(self.0.path())
+            .env("LOG", self.0.path().join("log"));
+        make.env_remove("MAKEFLAGS").env_remove("MAKELEVEL").output().unwrap()
+    }
+
+    /// What make prints, if it succeeds.
+    fn prints(&self, words: &[&str]) -> String {
+        let output = self.make(words);
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{words:?}: {errors}");
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    /// What it asked kubectl.
+    fn log(&self) -> String {
+        fs::read_to_string(self.0.path().join("log")).unwrap_or_default()
+    }
+}
+
+/// A kubectl that finds the Deployment, beside another object with its label.
+const PLACING_KUBECTL: &str = r#"
 case "$1" in
-kustomize) cat <<'OBJECTS'
-apiVersion: admissionregistration.k8s.io/v1
-kind: ValidatingWebhookConfiguration
-metadata:
-  name: foobar-operator-validating-webhook-configuration
-webhooks:
-- clientConfig:
-    service:
-      name: foobar-operator-webhook-service
-      namespace: foobar-operator-system
-      path: /validate-test-example-com-v1-foobar
-  objectSelector:
-    matchLabels:
-      path: /kept
----
-apiVersion: v1
-kind: Service
-metadata:
-  name: foobar-operator-webhook-service
-OBJECTS
-;;
-apply) cat >"$STDIN" ;;
-create) echo foobar-operator-controller-manager foobar-operator-system ;;
+create) printf ' foobar-operator-system\nfoobar-operator-controller-manager foobar-operator-system\n' ;;
 esac
 "#;
 
 #[test]
 fn make_run_serves_webhooks_at_webhook_url_or_applies_none() {
-    let root = std::env::temp_dir().join(format!("kubewright-makefile-run-{}", std::process::id()));
-    fs::create_dir_all(&root).unwrap();
-    let makefile = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/wide/Makefile");
-    fs::copy(makefile, root.join("Makefile")).unwrap();
-    fs::write(root.join("kubectl"), RENDERING_KUBECTL).unwrap();
-    let run = |settings: &[&str]| {
-        let applied = root.join("applied");
-        let mut make = Command::new("make");
-        // Without a rule for `manifests`, which would be built.
-        make.args(["run", "CARGO=echo", "--old-file=manifests"]).args(settings);
-        make.arg(format!("KUBECTL=bash {}", root.join("kubectl").display()));
-        make.current_dir(&root).env("STDIN", &applied);
-        let output = make.env_remove("MAKEFLAGS").env_remove("MAKELEVEL").output().unwrap();
-        let errors = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "{settings:?}: {errors}");
-        let said = String::from_utf8(output.stdout).unwrap();
-        (said, fs::read_to_string(&applied).unwrap_or_default())
-    };
-    let (said, applied) = run(&["ARGS=--log-level debug"]);
-    assert!(said.ends_with("-- --webhook-bind-address=0 --log-level debug\n") && applied.is_empty());
-    let (said, applied) = run(&["AS_OPERATOR=1"]);
-    assert!(said.contains("running as foobar-operator-controller-manager"), "{said}");
-    assert!(said.ends_with("-- --webhook-bind-address=0\n"), "{said}");
+    let folder = Folder::new("wide", PLACING_KUBECTL);
+    let program = "cargo run --bin foobar-operator --";
+    let deploys = "cargo run --quiet --bin manifests -- deploy --local";
+    let said = folder.prints(&["run", "ARGS=--log-level debug"]);
+    assert_eq!(said, format!("{program} --webhook-bind-address=0 --log-level debug\n"));
+    let account = "running as foobar-operator-controller-manager in the namespace foobar-operator-system";
+    let said = folder.prints(&["run", "AS_OPERATOR=1"]);
+    let wanted = format!("{deploys} -- bash ./kubectl\n{account}\n{program} --webhook-bind-address=0\n");
+    assert_eq!(said, wanted);
+    let url = "https://192.168.1.5:9443";
+    let said = folder.prints(&["run", &format!("WEBHOOK_URL={url}")]);
+    let wanted = format!("{deploys} --webhook-url {url} -- bash ./kubectl\n{account}\n{program} --webhook-url={url}\n");
+    assert_eq!(said, wanted);
+}
+
+#[test]
+fn what_is_shipped_has_the_image_that_somebody_names_and_else_the_one_in_config() {
+    let folder = Folder::new("wide", "");
+    for (target, command) in [
+        ("build-installer", "installer"),
+        ("deploy", "deploy"),
+        ("chart", "chart"),
+        ("bundle", "bundle"),
+    ] {
+        let shipped = |words: &[&str]| {
+            let said = folder.prints(&[&[target], words].concat());
+            let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+            said.strip_prefix("cargo run --quiet --bin manifests -- ")
+                .unwrap()
+                .to_owned()
+        };
+        assert_eq!(shipped(&[]), format!("{command} -- bash ./kubectl"));
+        for image in ["registry.example/op:2", "controller:latest"] {
+            let named = format!("IMG={image}");
+            assert_eq!(
+                shipped(&[&named]),
+                format!("{command} --image {image} -- bash ./kubectl")
+            );
+        }
+        let said = folder.prints(&[target, "IMG=$(touch pwned) '"]);
+        assert!(
+            !folder.0.path().join("pwned").exists() && said.contains("--image "),
+            "{said}"
+        );
+    }
+}
+
+#[test]
+fn a_variable_that_is_set_to_nothing_is_an_error_that_names_it() {
+    let folder = Folder::new("one", "");
+    for variable in [
+        "IMG",
+        "PLATFORMS",
+        "CONTAINER_TOOL",
+        "KUBECTL",
+        "CARGO",
+        "BUNDLE_IMG",
+        "BASE",
+        "ignore-not-found",
+        "CLEANUP_TIMEOUT",
+    ] {
+        for nothing in ["", " "] {
+            let output = folder.make(&["build-installer", &format!("{variable}={nothing}")]);
+            let errors = String::from_utf8_lossy(&output.stderr);
+            assert!(
+                !output.status.success() && errors.contains(&format!("{variable} is empty")),
+                "{errors}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_switch_that_is_off_is_off() {
+    let folder = Folder::new("one", PLACING_KUBECTL);
+    for off in ["", "0", "false", "no"] {
+        let said = folder.prints(&["run", &format!("AS_OPERATOR={off}")]);
+        assert!(!said.contains("running as"), "{said}");
+        let said = folder.prints(&["verify-api", &format!("JSON={off}")]);
+        assert!(!said.contains("--output json"), "{said}");
+        assert!(
+            !folder
+                .prints(&["migrate-storage", &format!("CHECK={off}")])
+                .contains("--check")
+        );
+    }
     assert!(
-        !applied.contains("webhooks:") && applied.contains("kind: Service\n"),
-        "{applied}"
+        folder
+            .prints(&["verify-api", "JSON=1"])
+            .ends_with("--breaking-since origin/main --output json\n")
     );
-    let (said, applied) = run(&["WEBHOOK_URL=https://192.168.1.5:9443"]);
-    assert!(said.contains("running as foobar-operator-controller-manager"), "{said}");
-    assert!(said.ends_with("-- --webhook-url=https://192.168.1.5:9443\n"), "{said}");
-    let called =
-        "- clientConfig:\n    url: https://192.168.1.5:9443/validate-test-example-com-v1-foobar\n  objectSelector:";
+}
+
+#[test]
+fn a_command_that_fails_in_the_middle_of_a_recipe_ends_it_in_makes_without_shellflags() {
+    // kubectl cannot list the CRDs.
+    let folder = Folder::new("one", "echo \"$*\" >>\"$LOG\"; [[ $* != get* ]]");
+    // GNU make 3.81 calls the shell with `-c` alone.
+    let output = folder.make(&["uninstall", ".SHELLFLAGS=-c"]);
+    assert!(!output.status.success());
+    assert!(!folder.log().contains("\ndelete "), "{}", folder.log());
+}
+
+#[test]
+fn the_targets_are_listed_in_a_folder_with_spaces_and_by_the_name_of_the_makefile() {
+    let folder = Folder::new("one", "");
+    let path = folder.0.path().join("Makefile");
+    for words in [vec!["help"], vec!["-f", path.to_str().unwrap()]] {
+        assert!(folder.prints(&words).contains("Delete ALL objects of these kinds"));
+    }
+}
+
+/// A cluster with the namespace: its labels are in MADE_BY, its objects in OBJECTS.
+const NAMESPACE_KUBECTL: &str = r#"
+echo "$*" >>"$LOG"
+case "$*" in
+"delete --dry-run=client"*) echo namespace/foobar-operator-system ;;
+"get namespaces"*app.kubernetes.io/name=*) [ "$MADE_BY" != deploy ] || echo namespace/foobar-operator-system ;;
+"get namespaces"*) [ "$MADE_BY" = nobody ] || echo namespace/foobar-operator-system ;;
+api-resources*) printf 'configmaps\nleases.coordination.k8s.io\n' ;;
+"get configmaps,leases.coordination.k8s.io --namespace foobar-operator-system"*) printf "$OBJECTS" ;;
+esac
+"#;
+
+/// What undeploy prints and asks of that cluster.
+fn undeployed(made_by: &str, objects: &str, words: &[&str]) -> (String, String) {
+    let settings = format!("MADE_BY={made_by}; OBJECTS='{objects}'\n");
+    let folder = Folder::new("one", &format!("{settings}{NAMESPACE_KUBECTL}"));
+    let said = folder.prints(&[&["undeploy"], words].concat());
+    (said, folder.log())
+}
+
+#[test]
+fn make_undeploy_deletes_the_namespace_that_deploy_made_if_nobody_else_uses_it() {
+    let objects =
+        "ConfigMap/kube-root-ca.crt \\nServiceAccount/default \\nLease/foobar-operator \\nEvent/x \\nPod/mine uid-1\\n";
+    let deleted = "\ndelete namespace foobar-operator-system\n";
+    for none_or_ours in ["", objects] {
+        let (said, log) = undeployed("deploy", none_or_ours, &[]);
+        assert!(log.contains(deleted) && !said.contains("left:"), "{said}{log}");
+    }
+    for (made_by, objects, left) in [
+        ("others", "", "which `make deploy` has not made"),
+        (
+            "deploy",
+            "Lease/other \\nConfigMap/settings \\n",
+            "which has objects of others: Lease/other ConfigMap/settings",
+        ),
+    ] {
+        let (said, log) = undeployed(made_by, objects, &[]);
+        assert!(
+            said.contains(&format!("left: the namespace foobar-operator-system, {left}\n")),
+            "{said}"
+        );
+        assert!(!log.contains("delete namespace"), "{log}");
+        let selector = "delete --ignore-not-found -k config/default --selector app.kubernetes.io/component!=namespace";
+        assert!(log.contains(selector), "{log}");
+    }
+    let (said, log) = undeployed("nobody", "", &[]);
     assert!(
-        applied.contains(called) && applied.contains("      path: /kept\n---\n"),
-        "{applied}"
+        !log.contains("delete namespace") && !said.contains("left:"),
+        "{said}{log}"
     );
-    fs::remove_dir_all(root).unwrap();
+}
+
+#[test]
+fn make_undeploy_keeps_crds_and_objects_if_asked() {
+    let (said, log) = undeployed("deploy", "FooBar/sample \\n", &["KEEP_CRDS=1"]);
+    assert!(
+        said.contains("left: the CRDs and all their objects\n") && said.contains("objects of others: FooBar/sample"),
+        "{said}"
+    );
+    let deletes: Vec<_> = log
+        .lines()
+        .filter(|line| line.starts_with("delete ") && !line.contains("--dry-run"))
+        .collect();
+    let operator = "delete --ignore-not-found=false -k config/default --selector app.kubernetes.io/component notin (crd, namespace)";
+    assert_eq!(deletes, [operator]);
 }
 
 #[test]
@@ -359,7 +516,9 @@ fn make_undeploy_takes_the_converter_out_of_crds_once_the_operator_is_gone() {
     let at = |words: &str| log.find(words).unwrap_or_else(|| panic!("no `{words}` in\n{log}"));
     let none = r#"patch crd/foobars.test.example.com --type merge --patch {"spec":{"conversion":{"strategy":"None","webhook":null}}}"#;
     assert!(at("-k config/default --selector") < at(none));
-    assert!(at(none) < at("delete --ignore-not-found -k config/default"));
+    assert!(
+        at(none) < at("delete --ignore-not-found -k config/default --selector app.kubernetes.io/component!=namespace")
+    );
     assert!(!log.contains("patch crd/greeters"), "{log}");
     // One kind's deletion in the foreground does not end.
     let deleted = |cascade: &str| {

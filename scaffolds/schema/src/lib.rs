@@ -53,6 +53,7 @@ mod dropped;
 mod embedded;
 mod finding;
 mod formats;
+mod installer;
 mod merge;
 mod normalise;
 mod options;

@@ -8,7 +8,7 @@ use crate::files::{self, Mode, Streams};
 use crate::stamp::Stamp;
 use crate::words::settled;
 use crate::{Options, describe::Describe, pipeline::finish, source};
-use crate::{api_docs, bundle, chart, checkout, parts};
+use crate::{api_docs, bundle, chart, checkout, installer, parts};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io;
@@ -24,7 +24,8 @@ use std::process::ExitCode;
 ///
 /// With the first argument `chart` it writes a Helm chart instead: see [`crate::chart`]. With `bundle` it writes an OLM bundle: see
 /// [`crate::bundle`]. With `parts` it writes the objects on standard input into two files, for the administrator of the cluster and for the one
-/// of the operator's namespace. With `api-docs` it writes a page about the kinds: see [`crate::api_docs`].
+/// of the operator's namespace. With `api-docs` it writes a page about the kinds: see [`crate::api_docs`]. With `installer` it writes all
+/// objects of the project into one file, and with `deploy` it applies them.
 ///
 /// If the program, its arguments, `sources` and `--out` have not changed since an earlier run, by the lengths and modification times of
 /// files, the run does nothing. `--check` and `--breaking-since` always compare.
@@ -52,6 +53,8 @@ fn program<D: Describe>(crds: &[D], sources: &Path, words: Vec<String>, streams:
         }
         Some("bundle") => return bundle::execute(rest, &mut io::stdin().lock(), streams),
         Some("parts") => return parts::execute(rest, &mut io::stdin().lock(), streams),
+        Some("installer") => return installer::execute(rest, &mut io::stdin().lock(), streams),
+        Some("deploy") => return installer::deploy(rest, streams),
         _ => {}
     }
     if let Err(elsewhere) = checkout::check(sources) {

@@ -60,6 +60,11 @@ impl<I: Iterator<Item = String>> Words<I> {
         Ok(Some(self.flag.clone()))
     }
 
+    /// All words that are left.
+    pub(crate) fn rest(&mut self) -> Vec<String> {
+        self.words.by_ref().collect()
+    }
+
     /// The value of that flag.
     ///
     /// # Errors

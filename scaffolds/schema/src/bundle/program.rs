@@ -1,7 +1,8 @@
-//! The command line of `manifests bundle`: reads objects from standard input, writes the files of their bundle.
+//! The command line of `manifests bundle`: reads the objects of the project, writes the files of their bundle.
 
 use super::{Bundle, HEADER, Package, Release, Sources, bundle};
 use crate::files::{self, Generator, Streams};
+use crate::installer::Source;
 use crate::words::{Words, settled};
 use crate::yaml;
 use serde_json::Value;
@@ -11,9 +12,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 const HELP: &str = "\
-Writes an OLM bundle of the objects on standard input, the output of `kubectl kustomize config/default`.
+Writes an OLM bundle of all objects of config/default.
 
-Usage: manifests bundle [OPTIONS]
+Usage: manifests bundle [OPTIONS] [-- KUBECTL...]
 
 Options:
       --out DIR                The folder of the bundle [default: dist/bundle]
@@ -22,6 +23,9 @@ Options:
       --default-channel NAME   One of them [default: the first]
       --base FILE              What to add to the ClusterServiceVersion, if the file exists [default: config/bundle/csv.yaml]
       --samples DIR            The folder with examples of the kinds [default: config/samples]
+      --image IMAGE            The image of the operator, whatever the kustomizations set
+      --kustomization DIR      The folder that KUBECTL renders [default: config/default]
+      -- KUBECTL...            The kubectl that renders the folder; without it, the objects are read from standard input
   -h, --help                   Print this help
 ";
 
@@ -41,6 +45,7 @@ struct Arguments {
     out: PathBuf,
     base: PathBuf,
     samples: PathBuf,
+    source: Source,
     /// Its version is empty if none was given.
     release: Release,
 }
@@ -62,7 +67,7 @@ pub(crate) fn execute(words: impl Iterator<Item = String>, input: &mut dyn Read,
 
 /// Makes the bundle, with the folder that it is for.
 fn read(mut arguments: Arguments, input: &mut dyn Read) -> Result<(PathBuf, Bundle), String> {
-    let objects = files::objects(input)?;
+    let objects = arguments.source.objects(input)?;
     let package = package()?;
     let base = base(&arguments.base)?;
     if arguments.release.version.is_empty() {
@@ -120,6 +125,7 @@ fn parse(words: impl Iterator<Item = String>) -> Result<Option<Arguments>, Strin
         out: PathBuf::from("dist/bundle"),
         base: PathBuf::from("config/bundle/csv.yaml"),
         samples: PathBuf::from("config/samples"),
+        source: Source::default(),
         release: Release::default(),
     };
     let mut words = Words::new(words);
@@ -129,13 +135,22 @@ fn parse(words: impl Iterator<Item = String>) -> Result<Option<Arguments>, Strin
             "--out" => arguments.out = words.value()?.into(),
             "--base" => arguments.base = words.value()?.into(),
             "--samples" => arguments.samples = words.value()?.into(),
-            "--version" => release.version = words.value()?,
+            "--version" => {
+                // Tags of releases begin with `v`.
+                let version = words.value()?;
+                release.version = version
+                    .strip_prefix('v')
+                    .filter(|it| !it.is_empty())
+                    .unwrap_or(&version)
+                    .to_owned();
+            }
             "--channels" => {
                 let names = words.value()?;
                 release.channels = names.split(',').map(|name| name.trim().to_owned()).collect();
             }
             "--default-channel" => release.default_channel = Some(words.value()?),
             "-h" | "--help" => return Ok(None),
+            _ if arguments.source.take(&flag, &mut words)? => {}
             _ => return Err(format!("unknown argument `{flag}`")),
         }
     }

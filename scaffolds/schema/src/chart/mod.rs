@@ -25,7 +25,7 @@ pub(crate) mod tenant;
 mod values;
 
 pub(crate) use self::names::{Names, text};
-pub(crate) use self::pod::container;
+pub(crate) use self::pod::{container, find};
 pub(crate) use program::execute;
 
 use self::marks::Blocks;
@@ -169,7 +169,7 @@ pub(crate) fn operator(objects: &[Value]) -> Result<(&Value, Names), ChartError>
             return Err(ChartError::Object(at + 1));
         }
     }
-    let deployment = pod::find(objects)?;
+    let deployment = &objects[pod::find(&objects.iter().collect::<Vec<_>>())?];
     let names = names(objects, deployment)?;
     Ok((deployment, names))
 }

@@ -33,13 +33,14 @@ const OF_CONTAINER: [Lifted; 2] = [
     Lifted("resources", "resources", false),
 ];
 
-/// The operator's Deployment among `objects`: the one with the label, or the only one.
-pub(super) fn find(objects: &[Value]) -> Result<&Value, ChartError> {
-    let all: Vec<_> = objects.iter().filter(|it| text(it, "/kind") == "Deployment").collect();
+/// The position of the operator's Deployment among `objects`: the one with the label, or the only one.
+pub(crate) fn find(objects: &[&Value]) -> Result<usize, ChartError> {
+    let is_deployment = |at: &usize| text(objects[*at], "/kind") == "Deployment";
+    let all: Vec<usize> = (0..objects.len()).filter(is_deployment).collect();
     let mut found = all.clone();
-    found.retain(|it| text(it, CONTROL_PLANE) == "controller-manager");
+    found.retain(|at| text(objects[*at], CONTROL_PLANE) == "controller-manager");
     match (found.as_slice(), all.as_slice()) {
-        ([one], _) | ([], [one]) => Ok(one),
+        ([one], _) | ([], [one]) => Ok(*one),
         _ => Err(ChartError::Deployment(all.len())),
     }
 }
@@ -296,13 +297,9 @@ mod tests {
     fn the_operator_is_the_labelled_deployment_or_the_only_one() {
         let labelled = json!({"kind": "Deployment", "spec": {"selector": {"matchLabels": {"control-plane": "controller-manager"}}}});
         let other = json!({"kind": "Deployment"});
-        assert_eq!(find(&[other.clone(), labelled.clone()]).unwrap(), &labelled);
-        assert_eq!(find(std::slice::from_ref(&other)).unwrap(), &other);
-        for (objects, count) in [
-            (vec![], 0),
-            (vec![other.clone(), other], 2),
-            (vec![labelled.clone(), labelled], 2),
-        ] {
+        assert_eq!(find(&[&other, &labelled]).unwrap(), 1);
+        assert_eq!(find(&[&other]).unwrap(), 0);
+        for (objects, count) in [(vec![], 0), (vec![&other, &other], 2), (vec![&labelled, &labelled], 2)] {
             assert!(matches!(find(&objects), Err(ChartError::Deployment(n)) if n == count));
         }
     }

@@ -1,7 +1,8 @@
-//! The command line of `manifests chart`: reads objects from standard input, writes the files of their chart.
+//! The command line of `manifests chart`: reads the objects of the project, writes the files of their chart.
 
 use super::HEADER;
 use crate::files::{self, Generator, Streams};
+use crate::installer::Source;
 use crate::semver::is_version_of_chart;
 use crate::words::{Words, settled};
 use std::collections::BTreeMap;
@@ -9,14 +10,17 @@ use std::io::Read;
 use std::path::PathBuf;
 
 const HELP: &str = "\
-Writes a Helm chart of the objects on standard input, the output of `kubectl kustomize config/default`.
+Writes a Helm chart of all objects of config/default.
 
-Usage: manifests chart [OPTIONS]
+Usage: manifests chart [OPTIONS] [-- KUBECTL...]
 
 Options:
-      --out DIR            The folder of the chart [default: dist/chart]
-      --version VERSION    The version of the chart [default: the one in Cargo.toml]
-  -h, --help               Print this help
+      --out DIR              The folder of the chart [default: dist/chart]
+      --version VERSION      The version of the chart [default: the one in Cargo.toml]
+      --image IMAGE          The image of the operator, whatever the kustomizations set
+      --kustomization DIR    The folder that KUBECTL renders [default: config/default]
+      -- KUBECTL...          The kubectl that renders the folder; without it, the objects are read from standard input
+  -h, --help                 Print this help
 ";
 
 /// The files of a chart: everything with our header.
@@ -34,6 +38,7 @@ const FOLDERS: [&str; 3] = ["", "templates", "templates/crds"];
 struct Arguments {
     out: PathBuf,
     version: Option<String>,
+    source: Source,
 }
 
 /// Runs with the arguments after `chart`, and returns the exit code. `package` is the version of the project. A closed output pipe is not
@@ -48,7 +53,7 @@ pub(crate) fn execute(
         Ok(arguments) => arguments,
         Err(code) => return code,
     };
-    let Some(version) = arguments.version.or(package) else {
+    let Some(version) = arguments.version.clone().or(package) else {
         _ = writeln!(
             streams.err,
             "error: the chart has no version\n\nhint: pass --version, or run it by `make chart`"
@@ -62,7 +67,7 @@ pub(crate) fn execute(
         );
         return 2;
     }
-    let written = chart(input, &version).and_then(|files| {
+    let written = chart(&arguments.source, input, &version).and_then(|files| {
         files::write_tree(&arguments.out, &FOLDERS, &files, &CHART).map_err(|error| error.to_string())
     });
     match written {
@@ -77,8 +82,8 @@ pub(crate) fn execute(
     }
 }
 
-fn chart(input: &mut dyn Read, version: &str) -> Result<BTreeMap<String, String>, String> {
-    let objects = files::objects(input)?;
+fn chart(source: &Source, input: &mut dyn Read, version: &str) -> Result<BTreeMap<String, String>, String> {
+    let objects = source.objects(input)?;
     super::files(&objects, version).map_err(|error| error.to_string())
 }
 
@@ -92,6 +97,7 @@ fn parse(words: impl Iterator<Item = String>) -> Result<Option<Arguments>, Strin
     let mut arguments = Arguments {
         out: PathBuf::from("dist/chart"),
         version: None,
+        source: Source::default(),
     };
     let mut words = Words::new(words);
     while let Some(flag) = words.flag()? {
@@ -99,6 +105,7 @@ fn parse(words: impl Iterator<Item = String>) -> Result<Option<Arguments>, Strin
             "--out" => arguments.out = words.value()?.into(),
             "--version" => arguments.version = Some(words.value()?),
             "-h" | "--help" => return Ok(None),
+            _ if arguments.source.take(&flag, &mut words)? => {}
             _ => return Err(format!("unknown argument `{flag}`")),
         }
     }

@@ -352,7 +352,7 @@ fn wrong_arguments_and_wrong_input_are_reported() {
     let folder = format!("--out={}", out.path().display());
     let (code, said) = run(&[&folder], "[", Some("0.1.0"));
     assert!(
-        code == 1 && said.starts_with("error: standard input is not YAML"),
+        code == 1 && said.starts_with("error: the output of kustomize is not YAML"),
         "{said}"
     );
     assert_eq!(run(&[&folder], "", None).0, 2);

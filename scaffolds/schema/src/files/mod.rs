@@ -8,7 +8,6 @@ mod read;
 pub use output::print;
 pub(crate) use output::with_streams;
 pub use read::documents;
-pub(crate) use read::objects;
 
 use crate::{parallel, yaml};
 use serde_json::Value;
@@ -244,6 +243,14 @@ fn is_ours(content: &str) -> bool {
         .lines()
         .take_while(|line| line.starts_with('#') || line.is_empty())
         .any(|line| line == HEADER)
+}
+
+/// Replaces a file that users do not edit, and makes its folder.
+pub(crate) fn write_file(path: &Path, content: &str) -> Result<(), FilesError> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder).map_err(io_error("create", folder))?;
+    }
+    replace(path, content)
 }
 
 /// The content of the file, with LF as line breaks; `None` if it does not exist.

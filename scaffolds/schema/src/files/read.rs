@@ -1,9 +1,8 @@
-//! Reads manifests from a folder, or from standard input.
+//! Reads manifests from a folder.
 
-use crate::yaml;
 use serde_json::Value;
 use std::fs;
-use std::io::{ErrorKind, Read};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// Every document of every `.yaml` file in `folder`, in the order of the file names; none if the folder does not exist.
@@ -28,17 +27,6 @@ pub fn documents(folder: &Path) -> Result<Vec<Value>, String> {
         documents.extend(read);
     }
     Ok(documents)
-}
-
-/// The objects on standard input, the output of kustomize.
-///
-/// # Errors
-/// It cannot be read, or is not YAML.
-pub(crate) fn objects(input: &mut dyn Read) -> Result<Vec<Value>, String> {
-    let mut text = String::new();
-    let read = input.read_to_string(&mut text);
-    read.map_err(|error| format!("cannot read standard input: {error}"))?;
-    yaml::documents(&text).map_err(|error| format!("standard input is not YAML: {error}"))
 }
 
 fn cannot(path: &Path, error: &dyn std::fmt::Display) -> String {

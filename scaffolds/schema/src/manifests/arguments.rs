@@ -9,6 +9,8 @@ pub(super) const HELP: &str = "\
 Writes the CustomResourceDefinitions of this project, one file per kind.
 
 Usage: manifests [OPTIONS]
+       manifests installer [OPTIONS]   Write one file with all objects; see `manifests installer --help`
+       manifests deploy [OPTIONS]      Apply all objects; see `manifests deploy --help`
        manifests chart [OPTIONS]       Write a Helm chart; see `manifests chart --help`
        manifests parts [OPTIONS]       Write a manifest for the cluster, and one for its namespace; see `manifests parts --help`
        manifests bundle [OPTIONS]      Write an OLM bundle; see `manifests bundle --help`

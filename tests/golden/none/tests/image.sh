@@ -4,9 +4,12 @@
 set -euo pipefail
 
 name=foobar-operator
-namespace=$name-system
-account=system:serviceaccount:$namespace:$name-controller-manager
-deployment=deployment/$name-controller-manager
+setting() { # FIELD: what config/default sets
+    sed -nE "s/^$1: *['\"]?([^'\" ]*).*/\1/p" config/default/kustomization.yaml
+}
+namespace=$(setting namespace) prefix=$(setting namePrefix) suffix=$(setting nameSuffix)
+account=system:serviceaccount:$namespace:${prefix}controller-manager$suffix
+deployment=deployment/${prefix}controller-manager$suffix
 cluster=${KIND_CLUSTER:-$name-test}
 tool=${CONTAINER_TOOL:-docker} kind=${KIND:-kind} kubectl=${KUBECTL:-kubectl}
 work=$(mktemp -d)
@@ -88,9 +91,14 @@ copy_with_all_components() {
         }' config/default/kustomization.yaml >"$work/config/default/kustomization.yaml"
 }
 
-# The same targets as by hand, on the copy.
-in_copy() { # TARGET
-    make --no-print-directory --directory "$work" --old-file=manifests "$1" IMG="$IMG" KUBECTL="$kubectl"
+# As `make deploy` and `make undeploy`, on the copy.
+deploy() {
+    # shellcheck disable=SC2086 # flags
+    ${CARGO:-cargo} run --quiet ${CARGOFLAGS:-} --bin manifests -- deploy --image "$IMG" --kustomization "$work/config/default" -- $kubectl
+}
+
+undeploy() {
+    make --no-print-directory --directory "$work" undeploy KUBECTL="$kubectl"
 }
 
 show_pods() {
@@ -184,12 +192,14 @@ ask_servers() {
     answers 403 "https://127.0.0.1:$metrics/metrics" --header "Authorization: Bearer $token"
     $kubectl --namespace "$namespace" create serviceaccount metrics-test
     bound=yes
-    $kubectl create clusterrolebinding "$name-metrics-test" --clusterrole "$name-metrics-reader" --serviceaccount "$namespace:metrics-test"
+    $kubectl create clusterrolebinding "$name-metrics-test" --clusterrole "${prefix}metrics-reader$suffix" --serviceaccount "$namespace:metrics-test"
     sleep 1
     token=$($kubectl --namespace "$namespace" create token metrics-test)
     answers 200 "https://127.0.0.1:$metrics/metrics" --header "Authorization: Bearer $token"
     grep -q '^kubewright_' "$work/answer" || fail "the metrics have none of the operator" "see \`make dashboards\` for their names"
     $kubectl delete clusterrolebinding "$name-metrics-test"
+    # Undeploy leaves a namespace with objects of others.
+    $kubectl --namespace "$namespace" delete serviceaccount metrics-test
     echo "probes answer; metrics need a token, and a permission"
 }
 
@@ -205,7 +215,7 @@ reconcile_samples() {
 
 nothing_is_left() {
     local kinds=namespaces,clusterroles,clusterrolebindings,validatingwebhookconfigurations,mutatingwebhookconfigurations left
-    left=$($kubectl get $kinds --output name | grep -F "/$name-" || true)
+    left=$($kubectl get $kinds --output name | grep -F "/$prefix" || true)
     left=$left$($kubectl get -k config/crd --ignore-not-found --output name)
     [ -z "$left" ] || fail "\`make undeploy\` leaves $left" "see what it prints"
 }
@@ -219,7 +229,7 @@ start_cluster
 $kind load docker-image "$IMG" --name "$cluster"
 step "deploying with all components"
 copy_with_all_components
-in_copy deploy
+deploy
 $kubectl --namespace "$namespace" rollout status "$deployment" --timeout 3m || { show_pods; fail "the operator does not get ready" "see the log above"; }
 step "the permissions of $account"
 ask_role
@@ -228,6 +238,6 @@ ask_servers
 step "the samples"
 reconcile_samples
 step "removing everything"
-in_copy undeploy
+undeploy
 nothing_is_left
 printf '\n%s passes\n' "$IMG"

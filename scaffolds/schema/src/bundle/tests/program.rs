@@ -73,7 +73,11 @@ fn wrong_arguments_and_wrong_input_are_reported() {
     let flag = format!("--out={}", folder.path().join("bundle").display());
     assert_eq!(run(&["--outt"], "").0, 2);
     assert!(run(&["--help"], "").1.contains("Usage: manifests bundle"));
-    assert!(run(&[&flag], "[").1.starts_with("error: standard input is not YAML"));
+    assert!(
+        run(&[&flag], "[")
+            .1
+            .starts_with("error: the output of kustomize is not YAML")
+    );
     let base = folder.path().join("csv.yaml");
     fs::write(&base, "a: 1\n---\nb: 1\n").unwrap();
     let base = format!("--base={}", base.display());
@@ -82,10 +86,32 @@ fn wrong_arguments_and_wrong_input_are_reported() {
             .1
             .contains("csv.yaml` has several documents")
     );
-    let (code, said) = run(&[&flag, "--version=1"], &input(&project()));
+    let (code, said) = run(&[&flag, "--version=v1"], &input(&project()));
     assert!(
         code == 1 && said.starts_with("error: `foo.v1` cannot be the name of a ClusterServiceVersion"),
         "{said}"
     );
+    let (code, said) = run(&[&flag, "--image="], &input(&project()));
+    assert!(
+        code == 2 && said.starts_with("error: `` is not an image, such as registry.example.com/NAME:TAG: it is empty"),
+        "{said}"
+    );
     assert!(!folder.path().join("bundle").exists());
+}
+
+#[test]
+fn the_name_of_a_tag_is_a_version_and_the_named_image_is_in_the_bundle() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("bundle");
+    let flag = format!("--out={}", out.display());
+    let (code, said) = run(
+        &[&flag, "--version=v1.2.3", "--image=registry.example/op:2"],
+        &input(&project()),
+    );
+    assert_eq!(code, 0, "{said}");
+    let csv = fs::read_to_string(out.join("manifests/foo.clusterserviceversion.yaml")).unwrap();
+    assert!(
+        csv.contains("  name: foo.v1.2.3\n") && csv.contains("image: registry.example/op:2\n"),
+        "{csv}"
+    );
 }
