@@ -3,6 +3,7 @@
 
 use crate::chart::{self, tenant};
 use crate::files::{self, Generator, Mode, Streams};
+use crate::rendered::Source;
 use crate::words::{Words, settled};
 use crate::yaml;
 use serde_json::Value;
@@ -36,7 +37,9 @@ pub(crate) fn execute(words: impl Iterator<Item = String>, input: &mut dyn Read,
         Ok(out) => out,
         Err(code) => return code,
     };
-    let files = files::objects(input).and_then(|objects| self::files(&objects).map_err(|error| error.to_string()));
+    let files = Source::default()
+        .objects(input)
+        .and_then(|objects| self::files(&objects).map_err(|error| error.to_string()));
     let written = files.and_then(|files| {
         let written = files::write_texts(&out, &files, &PARTS, Mode::Write);
         written.map(|_| files).map_err(|error| error.to_string())

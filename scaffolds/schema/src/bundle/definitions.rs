@@ -1,6 +1,6 @@
 //! The kinds of the operator: as a CSV describes them, with examples.
 
-use crate::chart::text;
+use crate::rendered::text;
 use serde_json::{Value, json};
 
 /// `customresourcedefinitions.owned`: each served version of each kind.

@@ -1,7 +1,8 @@
 //! What OLM installs: the Deployments, with the certificates and the namespaces that OLM gives them.
 
 use super::{BundleError, Project, kinds::named};
-use crate::chart::{self, text};
+use crate::chart::ChartError;
+use crate::rendered::{self, text};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 
@@ -71,7 +72,7 @@ fn is_empty(value: &Value) -> bool {
 
 /// The Deployments. If the operator `serves` webhooks, it gets OLM's certificates.
 pub(super) fn of(project: &Project<'_>, serves: bool) -> Result<Install, BundleError> {
-    let place = chart::container(project.deployment)?;
+    let place = rendered::container(project.deployment).map_err(ChartError::from)?;
     let mut install = Install {
         deployments: Vec::new(),
         in_all_namespaces: true,

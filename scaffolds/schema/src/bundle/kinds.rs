@@ -1,7 +1,8 @@
 //! Which objects a bundle may have, and what they look like in it.
 
 use super::{BundleError, Project};
-use crate::chart::{Names, text};
+use crate::chart::Names;
+use crate::rendered::text;
 use serde_json::Value;
 
 /// What OLM applies from a bundle: groups and kinds. From operator-lifecycle-manager, `pkg/controller/operators/catalog`: `ExecutePlan` and

@@ -29,7 +29,8 @@ pub use self::package::Package;
 pub(crate) use self::program::execute;
 pub use crate::chart::{SECRET, SERVICE};
 
-use crate::chart::{self, Names, text};
+use crate::chart::{self, Names};
+use crate::rendered::text;
 use crate::yaml;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,7 +1,7 @@
 //! What the CSV grants: the rules of all roles that are bound to the ServiceAccounts of the Deployments.
 
 use super::{BundleError, Project, kinds::named};
-use crate::chart::text;
+use crate::rendered::text;
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -2,7 +2,7 @@
 
 use super::{Bundle, HEADER, Package, Release, Sources, bundle};
 use crate::files::{self, Generator, Streams};
-use crate::installer::Source;
+use crate::rendered::Source;
 use crate::words::{Words, settled};
 use crate::yaml;
 use serde_json::Value;

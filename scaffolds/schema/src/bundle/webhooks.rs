@@ -1,7 +1,7 @@
 //! Webhooks as descriptions of the CSV, from which OLM makes configurations, a Service, and certificates.
 
 use super::{BundleError, Project, SECRET, SERVICE, SPARED, conversion_path, kinds::named};
-use crate::chart::text;
+use crate::rendered::text;
 use kubewright_machinery::labels;
 use kubewright_machinery::names::LONGEST_LABEL;
 use serde_json::{Map, Value, json};

@@ -1,9 +1,10 @@
 //! The command line and the environment of the operator's container.
 
 use super::marks::{Blocks, CLUSTERNAME, FULLNAME};
-use super::names::{Names, text};
+use super::names::Names;
 use super::pod::{collection, quoted, take};
 use super::switches::{self, METRICS, WEBHOOKS};
+use crate::rendered::text;
 use serde_json::Value;
 
 /// The flag with the prefix of the names of webhooks' objects.

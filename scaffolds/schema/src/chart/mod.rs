@@ -24,12 +24,14 @@ mod switches;
 pub(crate) mod tenant;
 mod values;
 
-pub(crate) use self::names::{Names, text};
-pub(crate) use self::pod::{container, find};
+pub use crate::rendered::NoOperator;
+
+pub(crate) use self::names::Names;
 pub(crate) use program::execute;
 
 use self::marks::Blocks;
 use self::switches::{BUDGET, Parts, WEBHOOKS};
+use crate::rendered::{self, text};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -51,17 +53,9 @@ pub enum ChartError {
     /// A document without a kind or a name.
     #[error("document {0} of the input has no kind or no name\n\nhint: kubectl kustomize config/default")]
     Object(usize),
-    /// No Deployment is the operator's, or several could be.
-    #[error(
-        "{0} Deployments, and not exactly one that selects Pods by the label `control-plane: controller-manager`\n\nhint: \
-         config/default has to contain ../manager"
-    )]
-    Deployment(usize),
-    /// No container is the operator's.
-    #[error(
-        "the operator's Deployment has several containers, and none is called `manager`\n\nhint: see config/manager/deployment.yaml"
-    )]
-    Container,
+    /// It cannot be told which container is the operator's.
+    #[error(transparent)]
+    Operator(#[from] NoOperator),
     /// The Deployment is in no namespace.
     #[error("the operator's Deployment has no namespace\n\nhint: set `namespace` in config/default/kustomization.yaml")]
     Namespace,
@@ -169,7 +163,7 @@ pub(crate) fn operator(objects: &[Value]) -> Result<(&Value, Names), ChartError>
             return Err(ChartError::Object(at + 1));
         }
     }
-    let deployment = &objects[pod::find(&objects.iter().collect::<Vec<_>>())?];
+    let deployment = &objects[rendered::find(&objects.iter().collect::<Vec<_>>())?];
     let names = names(objects, deployment)?;
     Ok((deployment, names))
 }

@@ -1,6 +1,7 @@
 //! The names that a release changes: the prefix of all objects, their namespace, and their ServiceAccount.
 
 use super::marks::{ACCOUNT, CLUSTERNAME, FULLNAME, NAMESPACE};
+use crate::rendered::text;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -22,11 +23,6 @@ pub(crate) struct Names {
     kinds: BTreeSet<String>,
     /// The length of the longest name of a Service or a Deployment, without the prefix. Those are DNS labels, also in the names of Pods.
     pub longest: usize,
-}
-
-/// The value of a path, as text.
-pub(crate) fn text<'a>(value: &'a Value, path: &str) -> &'a str {
-    value.pointer(path).and_then(Value::as_str).unwrap_or_default()
 }
 
 impl Names {

@@ -1,8 +1,9 @@
 //! One object as a template of the chart: its file, when it is rendered, and what follows the release in it.
 
 use super::marks::{self, Blocks};
-use super::names::{Names, text};
+use super::names::Names;
 use super::switches;
+use crate::rendered::text;
 use serde_json::Value;
 
 /// The first lines of a template. Helm prints nothing for them.

@@ -3,14 +3,11 @@
 use super::ChartError;
 use super::command::{Release, arguments, elects, enabled, enabled_item, environment};
 use super::marks::{Blocks, IMAGE};
-use super::names::{Names, text};
+use super::names::Names;
 use super::switches;
+use crate::rendered::{container, text};
 use serde_json::{Map, Value, json};
 
-/// The label of the operator's Pods, as in kubebuilder's projects.
-const CONTROL_PLANE: &str = "/spec/selector/matchLabels/control-plane";
-/// The container with the operator.
-const CONTAINER: &str = "manager";
 /// The flag with which the operator makes the certificate of its metrics.
 const OWN_CERTIFICATE: &str = "--metrics-own-cert";
 
@@ -32,18 +29,6 @@ const OF_CONTAINER: [Lifted; 2] = [
     Lifted("securityContext", "securityContext", false),
     Lifted("resources", "resources", false),
 ];
-
-/// The position of the operator's Deployment among `objects`: the one with the label, or the only one.
-pub(crate) fn find(objects: &[&Value]) -> Result<usize, ChartError> {
-    let is_deployment = |at: &usize| text(objects[*at], "/kind") == "Deployment";
-    let all: Vec<usize> = (0..objects.len()).filter(is_deployment).collect();
-    let mut found = all.clone();
-    found.retain(|at| text(objects[*at], CONTROL_PLANE) == "controller-manager");
-    match (found.as_slice(), all.as_slice()) {
-        ([one], _) | ([], [one]) => Ok(*one),
-        _ => Err(ChartError::Deployment(all.len())),
-    }
-}
 
 /// Moves fields of the operator's Deployment into values, and puts template text in their places.
 pub(super) fn lift(
@@ -130,18 +115,6 @@ pub(super) fn makes_certificates(deployment: &Value) -> bool {
     let arguments = containers.into_iter().flatten().filter_map(|it| it["args"].as_array());
     let given = |argument: &Value| argument == OWN_CERTIFICATE || argument == &format!("{OWN_CERTIFICATE}=true");
     arguments.flatten().any(given)
-}
-
-/// The position of the operator's container.
-pub(crate) fn container(deployment: &Value) -> Result<usize, ChartError> {
-    let containers = deployment.pointer(POD).and_then(|pod| pod.get("containers"));
-    let containers = containers
-        .and_then(Value::as_array)
-        .map(Vec::as_slice)
-        .unwrap_or_default();
-    let named = containers.iter().position(|it| text(it, "/name") == CONTAINER);
-    let only = (containers.len() == 1).then_some(0);
-    named.or(only).ok_or(ChartError::Container)
 }
 
 pub(super) fn take(parent: &mut Value, field: &str) -> Option<Value> {
@@ -291,16 +264,5 @@ mod tests {
         }
         let always = image_values(json!({"image": "a", "imagePullPolicy": "Always"}));
         assert_eq!(always["pullPolicy"], "Always");
-    }
-
-    #[test]
-    fn the_operator_is_the_labelled_deployment_or_the_only_one() {
-        let labelled = json!({"kind": "Deployment", "spec": {"selector": {"matchLabels": {"control-plane": "controller-manager"}}}});
-        let other = json!({"kind": "Deployment"});
-        assert_eq!(find(&[&other, &labelled]).unwrap(), 1);
-        assert_eq!(find(&[&other]).unwrap(), 0);
-        for (objects, count) in [(vec![], 0), (vec![&other, &other], 2), (vec![&labelled, &labelled], 2)] {
-            assert!(matches!(find(&objects), Err(ChartError::Deployment(n)) if n == count));
-        }
     }
 }

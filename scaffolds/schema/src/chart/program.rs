@@ -2,7 +2,7 @@
 
 use super::HEADER;
 use crate::files::{self, Generator, Streams};
-use crate::installer::Source;
+use crate::rendered::Source;
 use crate::semver::is_version_of_chart;
 use crate::words::{Words, settled};
 use std::collections::BTreeMap;

@@ -1,7 +1,8 @@
 //! The switches of a chart: values that leave out a part of the release.
 
-use super::names::{Names, text};
+use super::names::Names;
 use super::{SECRET, SERVICE};
+use crate::rendered::text;
 use serde_json::{Map, Value, json};
 
 /// A part of a release that the value `<key>.enabled` leaves out.

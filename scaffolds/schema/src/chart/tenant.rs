@@ -1,8 +1,9 @@
 //! The two parts of an installation: what the cluster's administrator applies, and what a user with the role `admin` in the operator's
 //! namespace may apply then.
 
-use super::names::{Names, text};
+use super::names::Names;
 use crate::rbac::{PolicyRule, normalise};
+use crate::rendered::text;
 use serde_json::{Value, json};
 
 /// Objects that Kubernetes' ClusterRole `admin` lets its users write in their namespace: group, kind, resource. From `kubectl get clusterrole

@@ -259,7 +259,10 @@ fn objects_that_are_not_those_of_an_operator_are_refused() {
     assert!(matches!(files(&objects, "1").unwrap_err(), ChartError::Namespace));
     let mut objects = project();
     objects[5]["spec"]["template"]["spec"]["containers"][1]["name"] = "operator".into();
-    assert!(matches!(files(&objects, "1").unwrap_err(), ChartError::Container));
+    assert!(matches!(
+        files(&objects, "1").unwrap_err(),
+        ChartError::Operator(NoOperator::Container)
+    ));
     let mut objects = project();
     objects[1]["spec"]["description"] = "\u{ffff}".into();
     assert!(error(&objects).starts_with("`CustomResourceDefinition/foos.example.com` contains U+FFFF"));

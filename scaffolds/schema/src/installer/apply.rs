@@ -1,9 +1,8 @@
 //! The command line of `manifests deploy`: applies the objects of a project to the cluster.
 
-use super::document::{self, Document};
-use super::{Source, local};
-use crate::chart::text;
+use super::local;
 use crate::files::Streams;
+use crate::rendered::{self, Document, Source, text};
 use crate::words::{Words, settled};
 use serde_json::Value;
 
@@ -71,7 +70,7 @@ fn apply(arguments: &Arguments, streams: &mut Streams<'_>) -> Result<(), String>
 
 fn send(source: &Source, documents: &[Document]) -> Result<(), String> {
     let arguments = ["apply", "--server-side", "--force-conflicts", "-f", "-"];
-    source.send(&arguments, &document::join(documents))
+    source.send(&arguments, &rendered::join(documents))
 }
 
 /// Whether the namespace exists without the marks of `wanted`.

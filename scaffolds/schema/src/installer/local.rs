@@ -1,7 +1,7 @@
 //! What an operator on the developer's machine needs of the objects: no CRDs, no Deployment, and webhooks only at a URL that the cluster
 //! reaches.
 
-use crate::chart::text;
+use crate::rendered::text;
 use serde_json::Value;
 
 /// Whether the cluster gets the object. If it is a configuration of webhooks, these get the URL.

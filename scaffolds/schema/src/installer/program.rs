@@ -1,7 +1,7 @@
 //! The command line of `manifests installer`: writes the objects of a project into one file.
 
-use super::{Source, document};
 use crate::files::{self, Streams};
+use crate::rendered::{self, Source};
 use crate::words::{Words, settled};
 use std::io::Read;
 use std::path::PathBuf;
@@ -27,7 +27,7 @@ pub(crate) fn execute(words: impl Iterator<Item = String>, input: &mut dyn Read,
     };
     let written = source
         .documents(input)
-        .and_then(|documents| files::write_file(&out, &document::join(&documents)).map_err(|error| error.to_string()));
+        .and_then(|documents| files::write_file(&out, &rendered::join(&documents)).map_err(|error| error.to_string()));
     match written {
         Ok(()) => {
             _ = writeln!(streams.out, "{}", out.display());

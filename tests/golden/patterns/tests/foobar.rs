@@ -6,11 +6,11 @@ use api::test::v1::foobar::FooBarSpec;
 use k8s_openapi::api::apps::v1::Deployment;
 use kube::Api;
 use kube::api::{DeleteParams, Patch, PatchParams, PostParams};
-use kubewright_runtime::testing::{TestCluster, wait_for};
+use kubewright_runtime::testing::{Program, TestCluster, wait_for};
 use kubewright_runtime::{Conditions, Result};
 use serde_json::json;
 
-const OPERATOR: &str = env!("CARGO_BIN_EXE_foobar-operator");
+const OPERATOR: Program = kubewright_runtime::operator!("foobar-operator");
 const CHILD: &str = "sample-foobar";
 const READY: &str = "Ready";
 

@@ -7,10 +7,10 @@ use api::test::v1beta1::Policy;
 use api::test::v1beta1::policy::PolicySpec;
 use kube::Api;
 use kube::api::{DeleteParams, PostParams};
-use kubewright_runtime::testing::{TestCluster, wait_for};
+use kubewright_runtime::testing::{Program, TestCluster, wait_for};
 use kubewright_runtime::{Conditions, Result};
 
-const OPERATOR: &str = env!("CARGO_BIN_EXE_foobar-operator");
+const OPERATOR: Program = kubewright_runtime::operator!("foobar-operator");
 const READY: &str = "Ready";
 
 #[tokio::test]

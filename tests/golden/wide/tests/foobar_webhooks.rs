@@ -5,17 +5,15 @@ use api::test::v1::foobar::FooBarSpec;
 use kube::Api;
 use kube::api::PostParams;
 use kubewright_runtime::Result;
-use kubewright_runtime::testing::{TestCluster, wait_for};
+use kubewright_runtime::testing::{Program, TestCluster, wait_for};
 
-const OPERATOR: &str = env!("CARGO_BIN_EXE_foobar-operator");
+const OPERATOR: Program = kubewright_runtime::operator!("foobar-operator");
 const CONTACT: &str = "test.example.com/contact";
 
 #[tokio::test]
 async fn the_api_server_asks_the_webhooks() -> Result<()> {
     let cluster = TestCluster::start().await?;
-    if !cluster.calls_webhooks() {
-        return Ok(());
-    }
+    cluster.require_webhooks()?;
     let operator = cluster.run_operator(OPERATOR).await?;
     let (client, namespace) = (cluster.client(), cluster.namespace());
     let objects: Api<FooBar> = Api::namespaced(client, namespace);

@@ -3,11 +3,11 @@
 use api::water::v1::Pump;
 use kube::Api;
 use kube::api::{DeleteParams, PostParams};
-use kubewright_runtime::testing::{TestCluster, wait_for};
+use kubewright_runtime::testing::{Program, TestCluster, wait_for};
 use kubewright_runtime::{Conditions, Result};
 use serde_json::{from_value, json};
 
-const OPERATOR: &str = env!("CARGO_BIN_EXE_foobar-operator");
+const OPERATOR: Program = kubewright_runtime::operator!("foobar-operator");
 const READY: &str = "Ready";
 
 #[tokio::test]

@@ -4,18 +4,16 @@ use api::water::v1::Pump;
 use kube::Api;
 use kube::api::PostParams;
 use kubewright_runtime::Result;
-use kubewright_runtime::testing::{TestCluster, wait_for};
+use kubewright_runtime::testing::{Program, TestCluster, wait_for};
 use serde_json::{from_value, json};
 
-const OPERATOR: &str = env!("CARGO_BIN_EXE_foobar-operator");
+const OPERATOR: Program = kubewright_runtime::operator!("foobar-operator");
 const CONTACT: &str = "water.example.com/contact";
 
 #[tokio::test]
 async fn the_api_server_asks_the_webhooks() -> Result<()> {
     let cluster = TestCluster::start().await?;
-    if !cluster.calls_webhooks() {
-        return Ok(());
-    }
+    cluster.require_webhooks()?;
     let operator = cluster.run_operator(OPERATOR).await?;
     let (client, namespace) = (cluster.client(), cluster.namespace());
     let objects: Api<Pump> = Api::namespaced(client, namespace);

@@ -6,11 +6,11 @@ use api::test::{v1, v2};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::Api;
 use kube::api::{DeleteParams, Patch, PatchParams, PostParams};
-use kubewright_runtime::testing::{TestCluster, wait_for};
+use kubewright_runtime::testing::{Program, TestCluster, wait_for};
 use kubewright_runtime::{Conditions, Result};
 use serde_json::json;
 
-const OPERATOR: &str = env!("CARGO_BIN_EXE_foobar-operator");
+const OPERATOR: Program = kubewright_runtime::operator!("foobar-operator");
 const READY: &str = "Ready";
 const DEFINITION: &str = "foobars.test.example.com";
 
@@ -24,10 +24,9 @@ async fn an_object_is_the_same_in_both_versions() -> Result<()> {
     let (client, namespace) = (cluster.client(), cluster.namespace());
     let served: Api<Served> = Api::namespaced(client.clone(), namespace);
     let other: Api<Other> = Api::namespaced(client, namespace);
-    if cluster.calls_webhooks() {
-        let definitions = Api::all(cluster.client());
-        wait_for("the conversion", async || is_converted(&definitions).await).await?;
-    }
+    cluster.require_webhooks()?;
+    let definitions = Api::all(cluster.client());
+    wait_for("the conversion", async || is_converted(&definitions).await).await?;
 
     // An object that is created in one version is served by the controller of the other.
     other.create(&PostParams::default(), &object()).await?;

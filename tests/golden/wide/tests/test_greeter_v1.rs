@@ -5,11 +5,11 @@ use api::test::v1::greeter::GreeterSpec;
 use api::test::{v1, v2};
 use kube::Api;
 use kube::api::{DeleteParams, Patch, PatchParams, PostParams};
-use kubewright_runtime::testing::{TestCluster, wait_for};
+use kubewright_runtime::testing::{Program, TestCluster, wait_for};
 use kubewright_runtime::{Conditions, Result};
 use serde_json::json;
 
-const OPERATOR: &str = env!("CARGO_BIN_EXE_foobar-operator");
+const OPERATOR: Program = kubewright_runtime::operator!("foobar-operator");
 const READY: &str = "Ready";
 
 type Served = v2::Greeter;

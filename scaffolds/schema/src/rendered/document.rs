@@ -6,7 +6,7 @@ use serde_json::Value;
 
 /// One object and the text that it was read from.
 #[derive(Debug)]
-pub(super) struct Document {
+pub(crate) struct Document {
     text: String,
     /// The object as it was read.
     read: Value,
@@ -54,7 +54,7 @@ pub(super) fn set_image(documents: &mut [Document], image: &str) -> Result<(), S
 }
 
 /// The text of the documents.
-pub(super) fn join(documents: &[Document]) -> String {
+pub(crate) fn join(documents: &[Document]) -> String {
     let texts = documents.iter().map(|document| match document.object == document.read {
         true => document.text.clone(),
         false => yaml::to_string(&document.object),

@@ -1,7 +1,7 @@
 //! The image of a release: its form, and the containers that get it.
 
-use super::PLACEHOLDER;
-use crate::chart::{self, ChartError, text};
+use super::operator::{self, NoOperator};
+use super::{PLACEHOLDER, text};
 use serde_json::Value;
 
 /// The longest name of an image without tag and digest: `RepositoryNameTotalLengthMax` of distribution/reference.
@@ -117,10 +117,10 @@ fn is_component(part: &str) -> bool {
 ///
 /// # Errors
 /// No container is the operator's.
-pub(super) fn set(objects: &mut [&mut Value], image: &str) -> Result<(), ChartError> {
+pub(super) fn set(objects: &mut [&mut Value], image: &str) -> Result<(), NoOperator> {
     let views: Vec<&Value> = objects.iter().map(|object| &**object).collect();
-    let at = chart::find(&views)?;
-    let container = chart::container(views[at])?;
+    let at = operator::find(&views)?;
+    let container = operator::container(views[at])?;
     let path = format!("/spec/template/spec/containers/{container}");
     let old = views[at].pointer(&path).map(|it| text(it, "/image").to_owned());
     let old = old.filter(|old| !old.is_empty());
@@ -251,6 +251,6 @@ mod tests {
             "{error}"
         );
         let mut two = deployment(&json!([{"name": "a"}, {"name": "b"}]));
-        assert!(matches!(set(&mut [&mut two], "new:1"), Err(ChartError::Container)));
+        assert!(matches!(set(&mut [&mut two], "new:1"), Err(NoOperator::Container)));
     }
 }

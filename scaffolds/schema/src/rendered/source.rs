@@ -61,7 +61,7 @@ impl Source {
     }
 
     /// The objects, with their texts.
-    pub(super) fn documents(&self, input: &mut dyn Read) -> Result<Vec<Document>, String> {
+    pub(crate) fn documents(&self, input: &mut dyn Read) -> Result<Vec<Document>, String> {
         let mut documents = document::split(&self.text(input)?)?;
         if let Some(image) = &self.image {
             document::set_image(&mut documents, image)?;
@@ -83,7 +83,7 @@ impl Source {
     ///
     /// # Errors
     /// It cannot be started, or fails; then it has printed why.
-    pub(super) fn output(&self, arguments: &[&str]) -> Result<String, String> {
+    pub(crate) fn output(&self, arguments: &[&str]) -> Result<String, String> {
         let command = self.command(arguments)?.stderr(Stdio::inherit()).output();
         let output = command.map_err(|error| self.cannot_start(&error))?;
         self.ended(arguments, output.status)?;
@@ -94,7 +94,7 @@ impl Source {
     ///
     /// # Errors
     /// It cannot be started, or fails; then it has printed why.
-    pub(super) fn send(&self, arguments: &[&str], text: &str) -> Result<(), String> {
+    pub(crate) fn send(&self, arguments: &[&str], text: &str) -> Result<(), String> {
         let child = self.command(arguments)?.stdin(Stdio::piped()).spawn();
         let mut child = child.map_err(|error| self.cannot_start(&error))?;
         let written = child
