@@ -104,7 +104,7 @@ const WITH_WEBHOOKS: [&str; 10] = [
     "Verdict",
     "Webhook",
 ];
-const GROUPS: [&str; 18] = [
+const GROUPS: [&str; 17] = [
     "type",
     "self",
     "lib",
@@ -112,7 +112,6 @@ const GROUPS: [&str; 18] = [
     "super",
     "mod",
     "std",
-    "core",
     "alloc",
     "kube",
     "serde",
