@@ -428,3 +428,28 @@ proptest! {
         prop_assert!(formatted(&text), "{text}");
     }
 }
+
+/// Kustomize sets the namespace, the prefix and the suffix of names, so no other file may contain them. That names follow is a check of
+/// `tests/golden/check`, which needs kubectl.
+#[test]
+fn only_config_default_contains_the_namespace_and_the_prefix_of_a_project() {
+    for flags in [&[][..], &["--namespaced"]] {
+        let dir = tempfile::tempdir().unwrap();
+        let init = ["init", "--domain", "example.com", "--project-name", "foobar-operator"];
+        kubewright(dir.path(), &[&init, flags].concat()).succeeds();
+        create(dir.path(), "test", "FooBar", &[]);
+        if flags.is_empty() {
+            let webhook = ["create", "webhook", "--group", "test", "--kind", "FooBar"];
+            kubewright(dir.path(), &[&webhook[..], &["--validation", "--policy"]].concat()).succeeds();
+        }
+        let files = cli::tree(&dir.path().join("config"));
+        let names = |file: &cli::File| String::from_utf8_lossy(&file.bytes).contains("foobar-operator-");
+        let naming: Vec<_> = files
+            .iter()
+            .filter(|(_, file)| names(file))
+            .map(|(path, _)| path)
+            .collect();
+        assert_eq!(naming, ["default/kustomization.yaml"], "{flags:?}");
+        assert!(files.len() > 20, "{}", files.len());
+    }
+}

@@ -176,7 +176,7 @@ fn webhooks_find_the_operator_and_leave_out_its_namespace_under_other_names_too(
     }
     let deployment = &chart["templates/deployment-controller-manager.yaml"];
     for flag in [
-        "{{- if ne (include \"foo.fullname\" .) \"foo\" }}",
+        "{{- if or .Values.serviceAccount.name (ne (include \"foo.fullname\" .) \"foo\") }}",
         "{{- if ne (include \"foo.clusterName\" .) \"foo\" }}",
         "{{- if not .Values.webhooks.enabled }}\n        - --webhook-bind-address=0\n",
     ] {
