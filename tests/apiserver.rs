@@ -144,5 +144,13 @@ fn impossible_flags_are_refused() {
     let port = taken.local_addr().unwrap().port().to_string();
     run(&["--port", &port]).refuses(1, &["cannot listen on 127.0.0.1", "hint: "]);
     run(&["--token", "two words"]).refuses(2, &["without blanks"]);
+    let kubeconfig = dir.path().join("config");
+    std::fs::write(&kubeconfig, "clusters: [{name: production}]\n").unwrap();
+    run(&["--kubeconfig", kubeconfig.to_str().unwrap()]).refuses(
+        1,
+        &["exists, and is not a kubeconfig that kubewright has written", "hint: "],
+    );
+    let kept = std::fs::read_to_string(&kubeconfig).unwrap();
+    assert_eq!(kept, "clusters: [{name: production}]\n");
     run(&["--disable", "nonsense"]).refuses(2, &["garbage-collector"]);
 }

@@ -136,7 +136,7 @@ fn what_a_user_changed_moves_along_and_what_is_in_the_way_is_named() {
     let dir = vendored();
     replace(&dir, "Cargo.toml", "tokio = {", "mine = \"2\"\ntokio = {");
     replace(&dir, "README.md", "# foobar-operator\n", "# Ours\n");
-    fs::remove_file(dir.path().join("Dockerfile")).unwrap();
+    fs::remove_file(dir.path().join("AGENTS.md")).unwrap();
     replace(&dir, "dev/Cargo.toml", "[\"serve\"]", "[\"serve\", \"http2\"]");
     let run = moved(&dir, "registry").succeeds();
     let manifest = read(&dir, "Cargo.toml");
@@ -149,9 +149,9 @@ fn what_a_user_changed_moves_along_and_what_is_in_the_way_is_named() {
         "{manifest}"
     );
     assert!(read(&dir, "README.md").starts_with("# Ours\n") && !read(&dir, "README.md").contains("crates/"));
-    assert!(!dir.path().join("Dockerfile").exists());
+    assert!(!dir.path().join("AGENTS.md").exists());
     for said in [
-        "`Dockerfile` would change, but you have deleted it",
+        "`AGENTS.md` would change, but you have deleted it",
         "`dev/Cargo.toml` is yours; change it by hand:",
         "  + kubewright-apiserver = { workspace = true, features = [\"serve\"] }",
     ] {

@@ -1,27 +1,53 @@
-//! The Dockerfile of a generated project: which compiler each platform gets.
+//! The Dockerfile of a generated project: which compiler each platform gets, and which files its build reads. The commands of the build stage run
+//! here, in a folder in the place of the file system of an image.
 
 #![cfg(unix)]
 
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::{env, fs};
 
-/// The command that chooses the Rust target and installs its linker.
-fn choice() -> String {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/one/Dockerfile");
-    let text = fs::read_to_string(file).unwrap();
-    let lines = text
+/// A file of a new project.
+fn seeded(name: &str) -> String {
+    fs::read_to_string(
+        Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("tests/golden/one")
+            .join(name),
+    )
+    .unwrap()
+}
+
+/// The instructions of the build stage, each with its arguments.
+fn instructions() -> Vec<(String, String)> {
+    let text = seeded("Dockerfile");
+    let (build, _) = text.split_once("\nFROM gcr.io").unwrap();
+    let lines: Vec<_> = build
         .lines()
-        .skip_while(|line| !line.starts_with("RUN case \"$TARGETARCH\""));
-    let mut taken = Vec::new();
+        .filter(|line| !line.starts_with('#') && !line.is_empty())
+        .collect();
+    // An instruction ends with the line that has no backslash.
+    let mut found = vec![String::new()];
     for line in lines {
-        taken.push(line);
+        let last = found.last_mut().unwrap();
+        last.push_str(line);
+        last.push('\n');
         if !line.ends_with('\\') {
-            break;
+            found.push(String::new());
         }
     }
-    taken.join("\n").strip_prefix("RUN ").unwrap().to_owned()
+    found.retain(|it| !it.is_empty());
+    let divided = found.iter().map(|it| it.trim_end().split_once(' ').unwrap());
+    divided.map(|(name, rest)| (name.to_owned(), rest.to_owned())).collect()
+}
+
+/// The command that chooses the Rust target and installs its linker.
+fn choice() -> String {
+    let (_, command) = instructions()
+        .into_iter()
+        .find(|(name, rest)| name == "RUN" && rest.starts_with("case "))
+        .unwrap();
+    command
 }
 
 /// Runs it on a build machine with amd64, with programs that only write down their arguments.
@@ -34,12 +60,13 @@ fn choose(arch: &str) -> (Output, String, String) {
     }
     let path = format!("{}:{}", dir.path().display(), env::var("PATH").unwrap());
     let mut shell = Command::new("sh");
-    shell.args(["-c", &choice()]).env("PATH", path);
+    let choice = choice().replace("/target.sh", &dir.path().join("target.sh").display().to_string());
+    shell.args(["-c", &choice]).env("PATH", path);
     shell.env("TARGETARCH", arch).env("BUILDARCH", "amd64");
-    shell.env("CARGO_HOME", dir.path()).env("LOG", dir.path().join("log"));
+    shell.env("LOG", dir.path().join("log"));
     let output = shell.output().unwrap();
     let read = |file: &str| fs::read_to_string(dir.path().join(file)).unwrap_or_default();
-    (output, read("log"), read("config.toml"))
+    (output, read("log"), read("target.sh"))
 }
 
 #[test]
@@ -62,7 +89,7 @@ fn each_platform_gets_its_rust_target_and_debians_cross_compiler_for_it() {
             Some("gcc-s390x-linux-gnu libc6-dev-s390x-cross"),
         ),
     ] {
-        let (output, log, config) = choose(arch);
+        let (output, log, settings) = choose(arch);
         assert!(
             output.status.success(),
             "{arch}: {}",
@@ -74,9 +101,10 @@ fn each_platform_gets_its_rust_target_and_debians_cross_compiler_for_it() {
             None => assert!(!log.contains("apt-get"), "{log}"),
         }
         let gcc = target.replace("-unknown", "");
+        let variable = target.to_uppercase().replace('-', "_");
         assert_eq!(
-            config,
-            format!("[build]\ntarget = \"{target}\"\n[target.{target}]\nlinker = \"{gcc}-gcc\"\n")
+            settings,
+            format!("export CARGO_BUILD_TARGET={target} CARGO_TARGET_{variable}_LINKER={gcc}-gcc\n")
         );
     }
 }
@@ -87,4 +115,239 @@ fn a_platform_without_a_compiler_is_refused_by_name() {
     assert!(!output.status.success() && log.is_empty(), "{log}");
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(errors.contains("no compiler is known for riscv64"), "{errors}");
+}
+
+/// Writes a file below a folder.
+fn write(root: &Path, file: &str, text: &str) {
+    let path = root.join(file);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+}
+
+/// A project with what users add: a member of the workspace, a vendored crate, a crate behind a link, settings of cargo, a toolchain, and files
+/// that the code includes.
+fn project(root: &Path, greeting: &str) {
+    let package = |name: &str, more: &str| {
+        format!("[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n{more}")
+    };
+    let dependencies =
+        "[dependencies]\nshared.workspace = true\ntiny = \"0.1\"\nlinked = { path = \"crates/linked\" }\n";
+    let workspace = "[workspace]\nmembers = [\"shared\"]\nexclude = [\"crates\", \"forks\"]\n[workspace.dependencies]\nshared = { path = \"shared\" }\n";
+    write(
+        root,
+        "Cargo.toml",
+        &format!("{workspace}{}", package("foobar-operator", dependencies)),
+    );
+    let main = "mod target;\nfn main() { println!(\"{} {} {} {} {}\", target::NAME, shared::NAME, tiny::NAME, linked::NAME, include_str!(\"../config/note\")) }\n";
+    write(root, "src/main.rs", main);
+    write(
+        root,
+        "src/target/mod.rs",
+        &format!("pub const NAME: &str = \"{greeting}\";\n"),
+    );
+    write(root, "config/note", "note");
+    for (crate_name, folder) in [
+        ("shared", "shared"),
+        ("tiny", "vendor/tiny"),
+        ("linked", "forks/linked"),
+    ] {
+        write(root, &format!("{folder}/Cargo.toml"), &package(crate_name, ""));
+        write(
+            root,
+            &format!("{folder}/src/lib.rs"),
+            &format!("pub const NAME: &str = \"{crate_name}\";\n"),
+        );
+    }
+    fs::create_dir(root.join("crates")).unwrap();
+    std::os::unix::fs::symlink("../forks/linked", root.join("crates/linked")).unwrap();
+    write(root, "vendor/tiny/.cargo-checksum.json", "{\"files\":{}}");
+    let source = "[source.crates-io]\nreplace-with = \"vendored\"\n[source.vendored]\ndirectory = \"vendor\"\n";
+    write(
+        root,
+        ".cargo/config.toml",
+        &format!("{source}[build]\ntarget-dir = \"elsewhere\"\n"),
+    );
+    write(root, "rust-toolchain.toml", "[toolchain]\nchannel = \"stable\"\n");
+    write(root, ".dockerignore", &seeded(".dockerignore"));
+    for file in ["target/debug/old", "dist/install.yaml", ".git/config", ".env"] {
+        write(root, file, "not for images");
+    }
+    let mut lock = Command::new("cargo");
+    lock.args(["generate-lockfile", "--offline", "--quiet"])
+        .current_dir(root)
+        .env_remove("CARGO_TARGET_DIR");
+    assert!(lock.status().unwrap().success());
+}
+
+/// Whether the lines of a .dockerignore exclude a path: the last line that matches it decides.
+fn ignored(lines: &str, path: &str) -> bool {
+    let lines = lines.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+    lines.fold(false, |is, line| {
+        let pattern = line.strip_prefix('!').unwrap_or(line);
+        let matches = pattern == "*" || path == pattern || path.starts_with(&format!("{pattern}/"));
+        if matches { !line.starts_with('!') } else { is }
+    })
+}
+
+/// The file system of the build stage.
+struct Image(tempfile::TempDir);
+
+impl Image {
+    fn new() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let programs = [("rustup", "exit 0"), ("cargo-auditable", "shift && exec cargo \"$@\"")];
+        for (name, text) in programs {
+            write(dir.path(), &format!("bin/{name}"), &format!("#!/bin/sh\n{text}\n"));
+            fs::set_permissions(dir.path().join("bin").join(name), fs::Permissions::from_mode(0o755)).unwrap();
+        }
+        fs::create_dir(dir.path().join("build")).unwrap();
+        Self(dir)
+    }
+
+    fn path(&self, inside: &str) -> PathBuf {
+        self.0.path().join(inside.trim_start_matches('/'))
+    }
+
+    /// Copies what a .dockerignore leaves of the context.
+    fn copy(&self, context: &Path, arguments: &str) {
+        assert_eq!(arguments, ". /context", "the test copies whole contexts only");
+        _ = fs::remove_dir_all(self.path("/context"));
+        fs::create_dir(self.path("/context")).unwrap();
+        let ignore = fs::read_to_string(context.join(".dockerignore")).unwrap();
+        let found = Command::new("find")
+            .args([".", "!", "-type", "d"])
+            .current_dir(context)
+            .output()
+            .unwrap();
+        let found = String::from_utf8(found.stdout).unwrap();
+        for file in found
+            .lines()
+            .map(|line| line.trim_start_matches("./"))
+            .filter(|file| !ignored(&ignore, file))
+        {
+            let to = self.path("/context").join(file);
+            fs::create_dir_all(to.parent().unwrap()).unwrap();
+            // With its time, as a COPY.
+            let copied = Command::new("cp").arg("-a").arg(context.join(file)).arg(to).status();
+            assert!(copied.unwrap().success());
+        }
+    }
+
+    /// Builds a context; what the commands print. The caches are those of earlier builds.
+    fn build(&self, context: &Path) -> String {
+        let mut said = String::new();
+        for (name, arguments) in instructions() {
+            match name.as_str() {
+                "COPY" => self.copy(context, &arguments),
+                // There is no registry.
+                "RUN" if arguments.starts_with("cargo install") => {}
+                "RUN" => said.push_str(&self.run(&arguments)),
+                _ => assert!(["FROM", "ARG", "SHELL"].contains(&name.as_str()), "{name}"),
+            }
+        }
+        said
+    }
+
+    fn run(&self, arguments: &str) -> String {
+        // The last mount is before the command.
+        let command = arguments
+            .trim_start()
+            .split("\n")
+            .skip_while(|line| line.trim().starts_with("--mount="))
+            .collect::<Vec<_>>();
+        let mut command = command.join("\n");
+        for place in [
+            "/context",
+            "/build",
+            "/operator",
+            "/target.sh",
+            "/tmp/files",
+            "/tmp/last",
+        ] {
+            let inside = self.path(&place.replace("/tmp/", "/"));
+            command = command.replace(&format!(" {place}"), &format!(" {}", inside.display()));
+            command = command.replace(&format!(">{place}"), &format!(">{}", inside.display()));
+            command = command.replace(&format!("={place}"), &format!("={}", inside.display()));
+        }
+        let path = format!("{}:{}", self.path("bin").display(), env::var("PATH").unwrap());
+        let arch = if cfg!(target_arch = "aarch64") {
+            "arm64"
+        } else {
+            "amd64"
+        };
+        let mut shell = Command::new("sh");
+        shell
+            .args(["-c", &command])
+            .env("PATH", path)
+            .current_dir(self.0.path());
+        for variable in [
+            "CARGO_TARGET_DIR",
+            "CARGO_BUILD_BUILD_DIR",
+            "RUSTFLAGS",
+            "CARGO_ENCODED_RUSTFLAGS",
+        ] {
+            shell.env_remove(variable);
+        }
+        shell
+            .env("TARGETARCH", arch)
+            .env("BUILDARCH", arch)
+            .env("CARGO_NET_OFFLINE", "true");
+        // This machine has one toolchain.
+        shell.env(
+            "RUSTUP_TOOLCHAIN",
+            env::var("RUSTUP_TOOLCHAIN").unwrap_or_else(|_| "stable".to_owned()),
+        );
+        let output = shell.output().unwrap();
+        let errors = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success(), "{command}\n{errors}");
+        errors
+    }
+
+    /// What the program prints.
+    fn operator(&self) -> String {
+        let output = Command::new(self.path("/operator")).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    }
+}
+
+#[test]
+fn the_image_has_what_users_add_and_leaves_out_what_no_build_needs() {
+    let (image, context) = (Image::new(), tempfile::tempdir().unwrap());
+    project(context.path(), "hello");
+    image.build(context.path());
+    assert_eq!(image.operator(), "hello shared tiny linked note\n");
+    for file in [
+        "rust-toolchain.toml",
+        ".cargo/config.toml",
+        "vendor/tiny/Cargo.toml",
+        "Cargo.lock",
+    ] {
+        assert!(image.path("/build/src").join(file).is_file(), "{file}");
+    }
+    for file in ["target", "dist", ".git", ".env", "elsewhere"] {
+        assert!(!image.path("/build/src").join(file).exists(), "{file}");
+    }
+}
+
+#[test]
+fn a_second_build_compiles_what_differs_whichever_checkout_it_is_of() {
+    let (image, context, other) = (Image::new(), tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    project(other.path(), "older");
+    project(context.path(), "hello");
+    write(context.path(), "src/bin/extra.rs", "fn main() {}");
+    image.build(context.path());
+    // Its files are older than what was compiled of the first.
+    let said = image.build(other.path());
+    assert_eq!(image.operator(), "older shared tiny linked note\n");
+    assert!(!image.path("/build/src/src/bin/extra.rs").exists());
+    for dependency in ["shared", "tiny", "linked"] {
+        assert!(!said.contains(&format!("Compiling {dependency}")), "{said}");
+    }
+    let said = image.build(other.path());
+    assert!(!said.contains("Compiling"), "{said}");
+    // A build that was interrupted between its steps leaves no list.
+    fs::remove_file(image.path("/build/files")).unwrap();
+    write(&image.path("/build/src"), "src/target/mod.rs", "broken");
+    image.build(context.path());
+    assert_eq!(image.operator(), "hello shared tiny linked note\n");
 }

@@ -4,6 +4,7 @@ mod cli;
 
 use cli::{create, kubewright, project};
 use std::fs;
+use std::path::Path;
 
 const FOOBAR: [&str; 6] = ["--group", "test", "--version", "v1", "--kind", "FooBar"];
 
@@ -15,14 +16,9 @@ fn api(verb: &str, more: &[&str]) -> Vec<String> {
         .collect()
 }
 
-#[test]
-fn missing_inputs_are_asked_for_on_a_terminal() {
-    let dir = project();
-    let line = format!(
-        "'{}' --dir '{}' create api --group test",
-        cli::binary(),
-        dir.path().display()
-    );
+/// Runs a command in a terminal, with these answers. Returns what it printed; `None` where there is no program for terminals.
+fn on_a_terminal(dir: &Path, command: &str, answers: &str) -> Option<String> {
+    let line = format!("'{}' --dir '{}' {command}", cli::binary(), dir.display());
     let mut script = match std::process::Command::new("script")
         .args(["-qec", &line, "/dev/null"])
         .stdin(std::process::Stdio::piped())
@@ -30,18 +26,62 @@ fn missing_inputs_are_asked_for_on_a_terminal() {
         .spawn()
     {
         Ok(script) => script,
-        Err(error) => return cli::skip(&format!("no terminal is available here, `script` says {error}")),
+        Err(error) => {
+            cli::skip(&format!("no terminal is available here, `script` says {error}"));
+            return None;
+        }
     };
-    // The default version, an invalid kind, and a valid one.
-    std::io::Write::write_all(&mut script.stdin.take().unwrap(), b"\rfoo\rFooBar\r").unwrap();
+    std::io::Write::write_all(&mut script.stdin.take().unwrap(), answers.as_bytes()).unwrap();
     let output = script.wait_with_output().unwrap();
-    let text = String::from_utf8_lossy(&output.stdout);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(output.status.success(), "{text}");
+    Some(text)
+}
+
+#[test]
+fn missing_inputs_are_asked_for_on_a_terminal() {
+    let dir = project();
+    // The default version, an invalid kind, and a valid one.
+    let Some(text) = on_a_terminal(dir.path(), "create api --group test", "\rfoo\rFooBar\r") else {
+        return;
+    };
     assert!(
         text.contains("Version [v1]") && text.contains("must start with an upper case letter"),
         "{text}"
     );
     assert!(dir.path().join("api/src/test/v1/foobar.rs").exists());
+}
+
+#[test]
+fn code_is_deleted_on_a_terminal_only_after_a_question() {
+    let dir = project();
+    create(dir.path(), "test", "FooBar").succeeds();
+    let webhook = [
+        "create",
+        "webhook",
+        "--group",
+        "test",
+        "--kind",
+        "FooBar",
+        "--validation",
+    ];
+    kubewright(dir.path(), &webhook).succeeds();
+    let before = cli::tree(dir.path());
+    let api = "delete api --group test --version v1 --kind FooBar";
+    let Some(text) = on_a_terminal(dir.path(), api, "n\r") else {
+        return;
+    };
+    assert!(
+        text.contains("`api/src/test/v1/foobar.rs`") && text.contains("(y/n)"),
+        "{text}"
+    );
+    let hooks = "delete webhook --group test --kind FooBar";
+    on_a_terminal(dir.path(), hooks, "\r");
+    assert!(cli::tree(dir.path()) == before, "nothing is deleted");
+    on_a_terminal(dir.path(), hooks, "y\r");
+    assert!(!dir.path().join("src/webhooks/foobar.rs").exists());
+    on_a_terminal(dir.path(), &format!("{api} --yes"), "");
+    assert!(!dir.path().join("api/src/test/v1/foobar.rs").exists());
 }
 
 #[test]

@@ -538,3 +538,19 @@ fn make_undeploy_takes_the_converter_out_of_crds_once_the_operator_is_gone() {
     );
     fs::remove_dir_all(root).unwrap();
 }
+
+#[test]
+fn docker_build_asks_for_buildkit_whatever_the_environment_says() {
+    let root = tempfile::tempdir().unwrap();
+    project(root.path());
+    fs::write(root.path().join("tool"), "echo \"BUILDKIT=$DOCKER_BUILDKIT $*\"\n").unwrap();
+    let mut make = Command::new("make");
+    make.args(["docker-build", "CONTAINER_TOOL=sh tool", "IMG=a:b"])
+        .current_dir(root.path());
+    make.env("DOCKER_BUILDKIT", "0")
+        .env_remove("MAKEFLAGS")
+        .env_remove("MAKELEVEL");
+    let output = make.output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(said.contains("BUILDKIT=1 build --tag a:b .\n"), "{said}");
+}

@@ -5,8 +5,9 @@ mod cli;
 
 use cli::{kubewright, project};
 use kubewright::plan::{Entry, FileKind, RelPath, plan};
-use kubewright::project::rust;
+use kubewright::project::{LONGEST_PROJECT, rust};
 use kubewright::render::{Templates, render};
+use kubewright_machinery::names::{Unit, label, label_1035, subdomain};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -425,5 +426,171 @@ proptest! {
         let module = rust::module(&rust::module_file(&group));
         let text = format!("mod {module} {{}}\n");
         prop_assert!(formatted(&text), "{text}");
+    }
+}
+
+/// Kustomize sets the namespace, the prefix and the suffix of names, so no other file may contain them. That names follow is a check of
+/// `tests/golden/check`, which needs kubectl.
+#[test]
+fn only_config_default_contains_the_namespace_and_the_prefix_of_a_project() {
+    for flags in [&[][..], &["--namespaced"]] {
+        let dir = tempfile::tempdir().unwrap();
+        let init = ["init", "--domain", "example.com", "--project-name", "foobar-operator"];
+        kubewright(dir.path(), &[&init, flags].concat()).succeeds();
+        create(dir.path(), "test", "FooBar", &[]);
+        if flags.is_empty() {
+            let webhook = ["create", "webhook", "--group", "test", "--kind", "FooBar"];
+            kubewright(dir.path(), &[&webhook[..], &["--validation", "--policy"]].concat()).succeeds();
+        }
+        let files = cli::tree(&dir.path().join("config"));
+        let names = |file: &cli::File| String::from_utf8_lossy(&file.bytes).contains("foobar-operator-");
+        let naming: Vec<_> = files
+            .iter()
+            .filter(|(_, file)| names(file))
+            .map(|(path, _)| path)
+            .collect();
+        assert_eq!(naming, ["default/kustomization.yaml"], "{flags:?}");
+        assert!(files.len() > 20, "{}", files.len());
+    }
+}
+
+/// The kinds and names of the objects in a project's `config`, as kustomize renders them for this project name.
+fn objects(config: &Path, project: &str) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    for (path, file) in cli::tree(config) {
+        let text = String::from_utf8(file.bytes).unwrap();
+        let is_object =
+            !path.ends_with("kustomization.yaml") && !path.contains("kustomizeconfig") && path.ends_with(".yaml");
+        for document in text
+            .split("\n---\n")
+            .filter(|_| is_object && !path.starts_with("samples/"))
+        {
+            let Ok(value) = serde_yaml::from_str::<serde_json::Value>(document) else {
+                continue;
+            };
+            let (Some(kind), Some(name)) = (value["kind"].as_str(), value["metadata"]["name"].as_str()) else {
+                continue;
+            };
+            let name = match kind {
+                "CustomResourceDefinition" => name.to_owned(),
+                "Namespace" => format!("{project}-system"),
+                _ => format!("{project}-{name}"),
+            };
+            found.push((kind.to_owned(), name));
+        }
+    }
+    found
+}
+
+/// Whether an API server accepts the name: the rules are those of the in-process one.
+fn is_valid(kind: &str, name: &str) -> bool {
+    let faults = match kind {
+        "Service" => label_1035(name, Unit::Characters),
+        "Namespace" => label(name, Unit::Characters),
+        _ => subdomain(name, Unit::Characters),
+    };
+    faults.is_empty()
+}
+
+#[test]
+fn a_project_name_is_accepted_exactly_if_all_names_of_objects_are_valid() {
+    let dir = project();
+    create(dir.path(), "test", "FooBar", &[]);
+    let config = dir.path().join("config");
+    for golden in ["webhook", "policy"] {
+        let from = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("tests/golden/wide/config")
+            .join(golden);
+        for (path, file) in cli::tree(&from) {
+            let to = config.join(golden).join(path);
+            std::fs::create_dir_all(to.parent().unwrap()).unwrap();
+            std::fs::write(to, file.bytes).unwrap();
+        }
+    }
+    for length in 1..=45 {
+        let name = "p".repeat(length);
+        let objects = objects(&config, &name);
+        assert!(objects.len() > 25, "{objects:?}");
+        let wrong = objects.iter().find(|(kind, name)| !is_valid(kind, name));
+        assert_eq!(wrong.is_none(), length <= LONGEST_PROJECT, "{length}: {wrong:?}");
+        if !(LONGEST_PROJECT - 1..=LONGEST_PROJECT + 2).contains(&length) && length != 45 {
+            continue;
+        }
+        let new = tempfile::tempdir().unwrap();
+        let run = kubewright(
+            new.path(),
+            &["init", "--domain", "example.com", "--project-name", &name],
+        );
+        match wrong {
+            None => _ = run.succeeds(),
+            Some((kind, object)) => {
+                let parts = [
+                    &format!("the {kind} `{object}` would have {}", object.len()),
+                    "Kubernetes takes 63",
+                    &format!("at most {LONGEST_PROJECT} characters"),
+                ];
+                run.refuses(2, &parts.map(|part| part as &str));
+                assert!(cli::tree(new.path()).is_empty());
+            }
+        }
+    }
+}
+
+#[test]
+fn a_project_of_an_earlier_release_may_have_a_longer_name() {
+    let dir = tempfile::tempdir().unwrap();
+    let init = ["init", "--domain", "example.com", "--project-name", "short"];
+    kubewright(dir.path(), &init).succeeds();
+    let (path, long) = (dir.path().join("PROJECT"), "p".repeat(40));
+    let text = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, text.replace("name: short", &format!("name: {long}"))).unwrap();
+    create(dir.path(), "test", "FooBar", &[]);
+}
+
+/// A group of this length.
+fn group_of(length: usize) -> String {
+    let group: String = (1..=length).map(|at| if at % 60 == 0 { '.' } else { 'a' }).collect();
+    assert!(!group.ends_with('.'), "{length}");
+    group
+}
+
+#[test]
+fn names_of_a_kind_and_of_its_webhooks_have_their_limits() {
+    let domain = ".example.com".len();
+    let create = |dir: &Path, verb: &str, group: &str, more: &[&str]| {
+        let of = ["create", verb, "--group", group, "--version", "v1", "--kind", "Foo"];
+        kubewright(dir, &[&of[..], more].concat())
+    };
+    let crd = 253 - "foos.".len() - domain;
+    let dir = project();
+    create(dir.path(), "api", &group_of(crd + 1), &[]).refuses(
+        1,
+        &[
+            "the CRD of `Foo` would be `foos.a",
+            "254 characters; Kubernetes takes at most 253",
+            "1 characters less",
+        ],
+    );
+    create(dir.path(), "api", &group_of(crd), &[]).refuses(1, &["has 258 bytes; file systems take at most 255"]);
+
+    for (types, path) in [("--validation", "validate--v1-foo"), ("--defaulting", "mutate--v1-foo")] {
+        let longest = 253 - path.len() - domain;
+        for (length, is_valid) in [(longest, true), (longest + 1, false)] {
+            let (dir, group) = (project(), group_of(length));
+            create(dir.path(), "api", &group, &[]).succeeds();
+            let run = create(dir.path(), "webhook", &group, &[types]);
+            if is_valid {
+                run.succeeds();
+            } else {
+                run.refuses(
+                    1,
+                    &[
+                        "the path of the webhook of `Foo` would be",
+                        "254 characters",
+                        "`--group`",
+                    ],
+                );
+            }
+        }
     }
 }

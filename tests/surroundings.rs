@@ -53,6 +53,38 @@ fn init_in_a_fresh_clone_adds_what_is_missing_keeps_what_is_there_and_names_both
 }
 
 #[test]
+fn no_line_of_a_gitignore_hides_vendored_crates_and_the_lock() {
+    let dir = tempfile::tempdir().unwrap();
+    let git = |args: &[&str]| {
+        let output = Command::new("git").current_dir(dir.path()).args(args).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    git(&["init", "--quiet"]);
+    // Lines of templates of Git hosts, for C, Python, Node and Rust; and of settings for all repositories of a user.
+    fs::write(
+        dir.path().join(".gitignore"),
+        "core\nbuild/\nlib\n*.log\nCargo.lock\ntarget/\n",
+    )
+    .unwrap();
+    fs::write(dir.path().join("of-user"), "kinds\nlicense*\n").unwrap();
+    git(&["config", "core.excludesFile", "of-user"]);
+    kubewright(dir.path(), &INIT).succeeds();
+    let ignored = || git(&["ls-files", "--others", "--ignored", "--exclude-standard"]);
+    assert_eq!(ignored(), "");
+    assert!(dir.path().join("crates/apiserver/src/kinds/core").is_dir());
+    for built in [
+        "target/debug/operator",
+        "dist/install.yaml",
+        "crates/runtime/target/debug/runtime",
+    ] {
+        fs::create_dir_all(dir.path().join(built).parent().unwrap()).unwrap();
+        fs::write(dir.path().join(built), "").unwrap();
+    }
+    assert_eq!(ignored().lines().count(), 3, "{}", ignored());
+}
+
+#[test]
 fn init_refuses_files_in_the_place_of_code_and_writes_nothing() {
     let dir = clone();
     fs::write(dir.path().join("Cargo.toml"), "[package]\n").unwrap();

@@ -125,7 +125,7 @@ impl Ask {
     }
 }
 
-/// Asks before files are overwritten. Without a terminal the answer is yes, because the flag `--force` was given.
+/// Asks before files are overwritten or deleted. Without a terminal the answer is yes: a script has named what it wants.
 pub fn confirm(yes: bool, question: &str) -> Result<bool> {
     if yes || !stdin().is_terminal() || !stderr().is_terminal() {
         return Ok(true);

@@ -39,6 +39,9 @@ pub struct Args {
     /// Delete files even if you have changed them
     #[arg(long)]
     force: bool,
+    /// Delete without a question
+    #[arg(long, short)]
+    yes: bool,
     /// Show the changes as a diff, and delete nothing
     #[arg(long)]
     dry_run: bool,
@@ -79,6 +82,9 @@ pub fn run(dir: &Path, args: Args) -> Result<()> {
         session.project.may_drop(&group, version, &kind, args.migrated)?;
     }
     let outcome = Transition::new(&session, &project, &Seeded::Merge)?.outcome(&session, args.force)?;
+    if !args.dry_run && !delete_webhook::may_delete(&outcome.changes, args.yes)? {
+        return Ok(());
+    }
     let before = session.project.clone();
     session.finish(&project, outcome, args.dry_run)?;
     if !args.dry_run {

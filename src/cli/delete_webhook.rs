@@ -1,10 +1,11 @@
 //! `kubewright delete webhook`: undoes `create webhook`.
 
-use super::ask::{Ask, Usage};
+use super::ask::{Ask, Usage, confirm};
 use super::session::{Session, access};
 use super::transition::{Seeded, Transition};
 use super::{report, webhook};
 use crate::project::{Between, Group, KindName, PolicyForm, Project, WebhookTypes};
+use crate::write::Change;
 use anyhow::Result;
 use std::path::Path;
 
@@ -26,6 +27,9 @@ pub struct Args {
     /// Delete files even if you have changed them
     #[arg(long)]
     force: bool,
+    /// Delete without a question
+    #[arg(long, short)]
+    yes: bool,
     /// Show the changes as a diff, and delete nothing
     #[arg(long)]
     dry_run: bool,
@@ -45,6 +49,9 @@ pub fn run(dir: &Path, args: Args) -> Result<()> {
     let project = args.deleted(&session.project, group, kind)?;
     let before = session.project.clone();
     let outcome = Transition::new(&session, &project, &Seeded::Merge)?.outcome(&session, args.force)?;
+    if !args.dry_run && !may_delete(&outcome.changes, args.yes)? {
+        return Ok(());
+    }
     session.finish(&project, outcome, args.dry_run)?;
     if !args.dry_run {
         report::note("\nnext:\n  make manifests   updates config/webhook, config/policy and the RBAC role");
@@ -88,6 +95,25 @@ impl Args {
         }
         Ok(project)
     }
+}
+
+/// Names the files that are deleted, and asks for confirmation on a terminal.
+pub fn may_delete(changes: &[Change], yes: bool) -> Result<bool> {
+    let deleted: Vec<_> = changes.iter().filter(|change| change.after.is_none()).collect();
+    if yes || deleted.is_empty() {
+        return Ok(true);
+    }
+    let question = match deleted.as_slice() {
+        [one] => format!("Delete `{}`?", one.path),
+        several => format!("Delete {} files: {}?", several.len(), names(several)),
+    };
+    confirm(yes, &question)
+}
+
+/// The paths of the changed files.
+fn names(changes: &[&Change]) -> String {
+    let paths = changes.iter().map(|change| format!("`{}`", change.path));
+    paths.collect::<Vec<_>>().join(", ")
 }
 
 /// Says what stays in a cluster: `make deploy` can neither delete a configuration or a policy nor shorten one, and the CRD in

@@ -25,7 +25,7 @@ pub struct Args {
     /// The domain of the API groups: group `test` becomes `test.example.com` [default with --yes: example.com]
     #[arg(long)]
     domain: Option<Domain>,
-    /// The name of the Cargo package and of the deployed objects [default: the folder's name]
+    /// Name of the package and of the objects: at most 28 characters [default: the folder's name]
     #[arg(long, value_name = "NAME")]
     project_name: Option<ProjectName>,
     /// Watch only the operator's own namespace, with a Role instead of a ClusterRole
@@ -67,8 +67,16 @@ pub fn run(dir: &Path, args: Args) -> Result<()> {
         .transpose()?
         .unwrap_or_default();
     let is_named = args.owner.is_some() || args.year.is_some();
-    let args = args.or_those_of(dir)?;
+    let found = project_of(dir)?;
+    let is_new = found.is_none();
+    let args = args.or_those_of(found);
     let project = args.project(dir, &own)?;
+    if is_new {
+        project
+            .name
+            .fits_objects()
+            .map_err(|why| Usage::error(why.to_string()))?;
+    }
     let root = lock(dir, |dir, waiting| {
         if dry_run {
             Root::look(dir, waiting)
@@ -152,17 +160,23 @@ fn again(found: &str, project: &Project) -> Result<()> {
     )
 }
 
+/// The project in the folder, if there is one. A `PROJECT` of another tool is an error.
+fn project_of(dir: &Path) -> Result<Option<Project>> {
+    let found = Beneath::open(dir).and_then(|folder| folder.read(&project_path()));
+    match found {
+        Ok(Some(text)) => file::parse(&String::from_utf8_lossy(&text)).map(Some),
+        _ => Ok(None),
+    }
+}
+
 impl Args {
-    /// In the folder of a project, what is left out is as in that project, so that no question is asked before it is refused; nor
-    /// where `PROJECT` is another tool's.
-    fn or_those_of(mut self, dir: &Path) -> Result<Self> {
-        let found = Beneath::open(dir).and_then(|folder| folder.read(&project_path()));
-        if let Ok(Some(text)) = found {
-            let project = file::parse(&String::from_utf8_lossy(&text))?;
+    /// In the folder of a project, what is left out is as in that project, so that no question is asked before it is refused.
+    fn or_those_of(mut self, found: Option<Project>) -> Self {
+        if let Some(project) = found {
             self.domain.get_or_insert(project.domain);
             self.project_name.get_or_insert(project.name);
         }
-        Ok(self)
+        self
     }
 
     fn project(self, dir: &Path, own: &[(String, String)]) -> Result<Project> {
@@ -175,7 +189,8 @@ impl Args {
         )?;
         let folder = folder_name(dir);
         let name = match (self.project_name, &folder) {
-            (None, Some(folder)) => match folder.parse() {
+            (None, Some(folder)) => match folder.parse::<ProjectName>() {
+                Ok(name) if ask.asks() && name.fits_objects().is_err() => None,
                 Ok(name) => Some(name),
                 Err(_) if domain.is_none() || ask.asks() => None,
                 Err(why) => return Err(unfit(folder, &why)),

@@ -7,6 +7,9 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+/// The longest name of a file on Linux, macOS and Windows.
+const LONGEST_PART: usize = 255;
+
 /// A path relative to the root of the project: parts separated by `/`, without empty ones, `.`, `..` and control
 /// characters, and without names that a file system may treat as `.git`, because git executes files there.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -55,6 +58,14 @@ impl FromStr for RelPath {
         if text.split('/').any(wrong) {
             bail!("`{}` is not a path inside the project", printable(text));
         }
+        if let Some(part) = text.split('/').find(|part| part.len() > LONGEST_PART) {
+            bail!(
+                "the file name `{}` has {} bytes; file systems take at most {LONGEST_PART}\n\n\
+                 hint: choose a shorter group, version, kind or controller",
+                printable(part),
+                part.len()
+            );
+        }
         Ok(Self(text.to_owned()))
     }
 }
@@ -78,6 +89,17 @@ impl fmt::Display for RelPath {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_longest_name_of_a_file_is_accepted_and_one_more_byte_is_not() {
+        let part = "a".repeat(LONGEST_PART);
+        assert!(format!("{part}/{part}").parse::<RelPath>().is_ok());
+        let error = format!("a/{part}a/b").parse::<RelPath>().unwrap_err().to_string();
+        assert!(
+            error.contains("has 256 bytes; file systems take at most 255"),
+            "{error}"
+        );
+    }
 
     #[test]
     fn names_that_a_file_system_treats_as_git_are_refused_at_any_depth() {

@@ -6,9 +6,6 @@ use super::controllers::same_module;
 use super::{Group, Kind, KindName, Origin, Project, Version, kubernetes, pattern};
 use anyhow::{Result, bail};
 
-/// The longest name of an object in Kubernetes.
-const NAME_MAX: usize = 253;
-
 impl Project {
     /// Refuses kinds and controllers that Kubernetes, Rust or the generated code would not accept.
     pub(super) fn check(&self) -> Result<()> {
@@ -53,14 +50,7 @@ impl Project {
                 kind.name
             );
         }
-        let crd = format!("{}.{}", kind.plural, self.group_of(kind));
-        if crd.len() > NAME_MAX {
-            bail!(
-                "`{crd}` has {} characters; Kubernetes takes names of at most {NAME_MAX}\n\nhint: choose a shorter `--plural` or `--group`",
-                crd.len()
-            );
-        }
-        Ok(())
+        self.check_lengths(kind)
     }
 
     fn check_controllers(&self) -> Result<()> {

@@ -14,6 +14,7 @@ mod foreign;
 mod internal;
 mod kind;
 pub mod kubernetes;
+mod lengths;
 mod names;
 pub mod pattern;
 mod plural;
@@ -31,6 +32,7 @@ pub use conversion::{Between, Conversion};
 pub use crd::Definition;
 pub use declared::Declared;
 pub use kind::{Api, Kind, KindVersion};
+pub use lengths::LONGEST_PROJECT;
 pub use names::{
     ControllerName, Domain, Group, Image, KindName, Owner, Plural, ProjectName, Refused, ShortName, TemplatePath,
     Version,

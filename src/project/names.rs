@@ -65,7 +65,7 @@ macro_rules! name {
 }
 
 name!(
-    /// The name of a project: a DNS-1123 label, since it names the Deployment, and a Cargo package.
+    /// The name of a project: a DNS-1035 label, since it names the Deployment, and a Cargo package.
     ProjectName,
     project_name
 );
@@ -340,13 +340,6 @@ const TAKEN_PACKAGES: [&str; 16] = [
 
 fn project_name(text: &str) -> Result<(), String> {
     label_1035(text)?;
-    // `<name>-controller-manager` and the like have to stay labels.
-    if text.len() > 40 {
-        return Err(format!(
-            "must have at most 40 characters, has {}: names of deployed objects are built on it",
-            text.len()
-        ));
-    }
     if TAKEN_PACKAGES.contains(&text) {
         return Err("is taken: Cargo, Rust or the generated workspace has a package of this name".into());
     }

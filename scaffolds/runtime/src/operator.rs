@@ -20,7 +20,7 @@ use tokio::time::{Instant, sleep_until};
 use tracing::{error, info, warn};
 
 use crate::{
-    certificates::{self, Keeper, Pace, Reach, Shown},
+    certificates::{self, Affixes, Keeper, Pace, Reach, Shown},
     client::{self, Guards, WriteGate},
     crds,
     error::{Error, Result},
@@ -271,10 +271,7 @@ impl Operator {
             reach: Reach {
                 address: address.map(Reach::local),
                 url: self.options.webhook_url.clone(),
-                // The kubelet sets it in every container; a kubeconfig may be that of another cluster.
-                in_cluster: env::var_os("KUBERNETES_SERVICE_HOST").is_some()
-                    && env::var_os("KUBECONFIG").is_none()
-                    && self.options.kubeconfig.is_none(),
+                in_cluster: self.is_in_cluster(),
             },
             ..self.certificates(manager, Shown::WEBHOOKS, Pace::DEFAULT)?
         };
@@ -304,18 +301,25 @@ impl Operator {
         Ok(Some(held))
     }
 
+    /// Whether this process runs in a Pod of the cluster that it works for.
+    fn is_in_cluster(&self) -> bool {
+        // The kubelet sets it in every container; a kubeconfig may be that of another cluster.
+        let in_pod = env::var_os("KUBERNETES_SERVICE_HOST").is_some();
+        in_pod && env::var_os("KUBECONFIG").is_none() && self.options.kubeconfig.is_none()
+    }
+
     /// The settings of certificates that no configuration names.
     fn certificates(&self, manager: &Manager, shown: Shown, pace: Pace) -> Result<certificates::Settings> {
-        let prefix = self.options.webhook_name_prefix.clone();
-        let prefix = prefix.unwrap_or_else(|| format!("{}-", self.name));
-        let configuration_prefix = self.options.webhook_configuration_prefix.clone();
+        let own = Affixes::of_this_pod().filter(|_| self.is_in_cluster());
+        let own = own.unwrap_or_else(|| Affixes::prefix(format!("{}-", self.name)));
+        let affixes = own.with_prefix(self.options.webhook_name_prefix.as_deref());
         Ok(certificates::Settings {
             shown,
             client: manager.admission_client()?,
             operator: self.name.to_owned(),
             namespace: manager.namespace().to_owned(),
-            configuration_prefix: configuration_prefix.unwrap_or_else(|| prefix.clone()),
-            prefix,
+            configuration_affixes: affixes.with_prefix(self.options.webhook_configuration_prefix.as_deref()),
+            affixes,
             hosts: Vec::new(),
             configured: Vec::new(),
             converting: Vec::new(),

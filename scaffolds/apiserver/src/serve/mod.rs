@@ -66,6 +66,11 @@ pub enum ServeError {
     /// The certificates could not be made.
     #[error("cannot make certificates: {0}")]
     Certificates(String),
+    /// The file has something else, which would be lost: the credentials of other clusters, for example.
+    #[error(
+        "`{0}` exists, and is not a kubeconfig that kubewright has written\n\nhint: name another file, or delete this one"
+    )]
+    NotOurs(String),
     /// The kubeconfig could not be written.
     #[error("cannot write the kubeconfig `{path}`")]
     Kubeconfig {
@@ -113,7 +118,7 @@ impl Listener {
         kubeconfig::of_admin(self)
     }
 
-    /// Writes the kubeconfig atomically, readable by its owner only.
+    /// Writes the kubeconfig atomically, readable by its owner only. Only a kubeconfig of an earlier call, or an empty file, is replaced.
     ///
     /// # Errors
     /// [`ServeError::Kubeconfig`]
@@ -185,6 +190,9 @@ impl Drop for Running {
 }
 
 fn write(path: &Path, kubeconfig: &str) -> Result<(), ServeError> {
+    if !kubeconfig::may_replace(path) {
+        return Err(ServeError::NotOurs(path.display().to_string()));
+    }
     kubeconfig::write(path, kubeconfig).map_err(|source| ServeError::Kubeconfig {
         path: path.display().to_string(),
         source,

@@ -10,7 +10,7 @@ use kube::{
 };
 use serde_json::{Value, json};
 
-use super::{definitions::Converter, hint, plan::State, secret::unless_conflict, trust};
+use super::{Affixes, definitions::Converter, hint, plan::State, secret::unless_conflict, trust};
 use crate::{
     error::Error,
     informer::{Informer, InformerConfig, Scope},
@@ -57,9 +57,9 @@ enum Said {
 }
 
 impl Configuration {
-    /// With this prefix before its name, written by this field manager.
-    pub(super) fn new(client: &Client, configured: Configured, prefix: &str, manager: &str) -> Self {
-        let name = format!("{prefix}{}", configured.name);
+    /// With these affixes of its name, written by this field manager.
+    pub(super) fn new(client: &Client, configured: Configured, affixes: &Affixes, manager: &str) -> Self {
+        let name = affixes.apply(configured.name);
         let kind = GroupVersionKind::gvk(GROUP, "v1", configured.kind);
         let resource = ApiResource::from_gvk_with_plural(&kind, configured.plural);
         let place = Place::Webhooks(manager.to_owned());

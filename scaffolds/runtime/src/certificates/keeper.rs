@@ -44,8 +44,8 @@ pub(crate) struct Keeper {
 impl Keeper {
     /// Nothing is watched or served until it [runs](Self::keep).
     pub(crate) fn new(settings: Settings, held: Held, metrics: &Metrics) -> Self {
-        let (client, prefix, namespace) = (&settings.client, &settings.prefix, &settings.namespace);
-        let name = format!("{prefix}{}", settings.shown.secret);
+        let (client, affixes, namespace) = (&settings.client, &settings.affixes, &settings.namespace);
+        let name = affixes.apply(settings.shown.secret);
         let config = InformerConfig {
             scope: Scope::Namespaces(BTreeSet::from([namespace.clone()])),
             field_selector: Some(format!("metadata.name={name}")),
@@ -55,24 +55,29 @@ impl Keeper {
         let configured = settings.configured.iter();
         let field_manager = format!("{}/certificates", settings.operator);
         let configured =
-            configured.map(|it| Configuration::new(client, *it, &settings.configuration_prefix, &field_manager));
-        let service = format!("{prefix}{}", settings.shown.service);
+            configured.map(|it| Configuration::new(client, *it, &settings.configuration_affixes, &field_manager));
+        let service = affixes.apply(settings.shown.service);
         let converters = settings.converting.iter().cloned();
         let converters = converters.map(|it| Converter::new(it, &settings.reach, [&service, namespace]));
         let definitions = converters.map(|it| Configuration::of_definition(client, it));
         let authorities = settings.shown.authorities.map(|it| {
-            let key = ObjectKey::new(Some(namespace), &format!("{prefix}{it}"));
+            let key = ObjectKey::new(Some(namespace), &affixes.apply(it));
             Configuration::of_config_map(client, key, settings.shown.component)
         });
         let configurations = configured.chain(definitions).chain(authorities).collect();
-        let service = format!("{service}.{namespace}.svc");
+        let mut names = vec![format!("{service}.{namespace}.svc")];
+        if settings.shown.authorities.is_some() {
+            // The ServiceMonitor has no longer name: kustomize can replace a whole field by the Service's name.
+            names.push(service);
+        }
+        names.extend(settings.hosts.iter().cloned());
         let standing = Standing::new();
         standing.register(metrics, settings.shown);
         Self {
             secret: Informer::new(client.clone(), config),
             key: ObjectKey::new(Some(namespace), &name),
             configurations,
-            names: [service].into_iter().chain(settings.hosts.iter().cloned()).collect(),
+            names,
             field_manager,
             held,
             standing,

@@ -6,6 +6,7 @@ mod configurations;
 mod definitions;
 mod issue;
 mod keeper;
+mod names;
 mod plan;
 mod secret;
 mod trust;
@@ -23,7 +24,7 @@ use kube::Client;
 
 #[cfg(feature = "testing")]
 pub(crate) use self::configurations::REVISION;
-pub(crate) use self::{keeper::Keeper, plan::Lives};
+pub(crate) use self::{keeper::Keeper, names::Affixes, plan::Lives};
 use crate::{
     metrics::Metrics,
     webhook::component::{Configured, Converting, SECRET, SERVICE},
@@ -32,12 +33,12 @@ use crate::{
 /// What to do if an object of a component does not exist.
 fn hint(component: &str) -> String {
     format!(
-        "add {component} to the components of config/default; if that has another namePrefix, pass it as \
-         --webhook-name-prefix"
+        "add {component} to the components of config/default; if its objects have another prefix than the operator's \
+         ServiceAccount, pass the prefix as --webhook-name-prefix"
     )
 }
 
-/// A server that shows certificates of the operator's own. Names are without kustomize's prefix.
+/// A server that shows certificates of the operator's own. Names are without what kustomize adds.
 #[derive(Clone, Copy)]
 pub(crate) struct Shown {
     /// In messages.
@@ -84,10 +85,10 @@ pub(crate) struct Settings {
     pub(crate) operator: String,
     /// The namespace of the operator.
     pub(crate) namespace: String,
-    /// What kustomize puts before names.
-    pub(crate) prefix: String,
-    /// What is before the names of configurations.
-    pub(crate) configuration_prefix: String,
+    /// The prefix and the suffix of names.
+    pub(crate) affixes: Affixes,
+    /// The prefix and the suffix of names of configurations.
+    pub(crate) configuration_affixes: Affixes,
     /// Further names and addresses of the server.
     pub(crate) hosts: Vec<String>,
     /// The configurations that API servers follow.

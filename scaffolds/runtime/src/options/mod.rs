@@ -78,7 +78,8 @@ pub struct Options {
     pub webhook_cert_key: String,
 
     /// What kustomize puts before the names of the Services and Secrets of webhooks and metrics, and of configurations
-    /// [default: the operator's name and `-`]
+    /// [default: as in the name of its ServiceAccount, which ends with `controller-manager` and a suffix; outside of a cluster, the
+    /// operator's name and `-`]
     #[arg(long, value_name = "PREFIX", hide_short_help = true)]
     pub webhook_name_prefix: Option<String>,
 

@@ -67,7 +67,8 @@ pub(super) fn arguments(container: &mut Value, release: Release<'_>, blocks: &mu
         }
     }
     if release.prefixed && !given {
-        list.push(prefix_argument(PREFIX_FLAG, "fullname", base));
+        // Without the flag, the operator takes the prefix from the name of its ServiceAccount.
+        list.push(prefix_argument(PREFIX_FLAG, "fullname", base, true));
     }
     blocks.switch(&mut container["args"], enabled_item);
     if !elects {
@@ -76,7 +77,7 @@ pub(super) fn arguments(container: &mut Value, release: Release<'_>, blocks: &mu
         ));
     }
     if release.webhooks {
-        list.push(prefix_argument(CONFIGURATION_FLAG, "clusterName", base));
+        list.push(prefix_argument(CONFIGURATION_FLAG, "clusterName", base, false));
         list.push("{{- if not .Values.webhooks.enabled }}\n- --webhook-bind-address=0\n{{- end }}".to_owned());
     }
     list.push(more.to_owned());
@@ -89,13 +90,16 @@ pub(super) fn arguments(container: &mut Value, release: Release<'_>, blocks: &mu
     }
 }
 
-/// The text that tells the operator a prefix, if it is not the one of its name.
-fn prefix_argument(flag: &str, template: &str, base: &str) -> String {
+/// The text that passes a prefix to the operator: if it is not `base`, or if the ServiceAccount has a name of its own and the prefix is
+/// `of_account`.
+fn prefix_argument(flag: &str, template: &str, base: &str, of_account: bool) -> String {
     let name = format!("(include \"{base}.{template}\" .)");
-    format!(
-        "{{{{- if ne {name} {} }}}}\n- {{{{ printf \"{flag}%s-\" {name} | quote }}}}\n{{{{- end }}}}",
-        quoted(base)
-    )
+    let differs = format!("ne {name} {}", quoted(base));
+    let condition = match of_account {
+        true => format!("or .Values.serviceAccount.name ({differs})"),
+        false => differs,
+    };
+    format!("{{{{- if {condition} }}}}\n- {{{{ printf \"{flag}%s-\" {name} | quote }}}}\n{{{{- end }}}}")
 }
 
 /// A variable of the chart is left out if the values have one of that name.

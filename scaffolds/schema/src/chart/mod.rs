@@ -62,7 +62,7 @@ pub enum ChartError {
     /// The Deployment's name has no prefix.
     #[error(
         "the name of the operator's Deployment is `{0}`, which is not of the form `<prefix>-controller-manager`\n\nhint: set \
-         `namePrefix` in config/default/kustomization.yaml"
+         `namePrefix` in config/default/kustomization.yaml, and no `nameSuffix`: a release has a name of its own"
     )]
     Prefix(String),
     /// The Deployment's ServiceAccount is not among the objects.

@@ -81,6 +81,20 @@ fn chart(objects: &[Value]) -> BTreeMap<String, String> {
 }
 
 #[test]
+fn the_longest_fullname_leaves_room_for_the_longest_name_of_a_service() {
+    let name = "foo-controller-manager-metrics-service";
+    let chart = chart(&[project(), vec![object("v1", "Service", name)]].concat());
+    let longest = 63 - (name.len() - "foo".len());
+    let helpers = &chart["templates/_helpers.tpl"];
+    let cuts: Vec<_> = helpers
+        .split("trunc ")
+        .skip(1)
+        .map(|rest| rest.split(' ').next().unwrap())
+        .collect();
+    assert_eq!(cuts, vec![longest.to_string(); 3], "{helpers}");
+}
+
+#[test]
 fn each_object_has_a_file_that_follows_the_release() {
     let chart = chart(&project());
     let names: Vec<_> = chart.keys().map(String::as_str).collect();
@@ -176,7 +190,7 @@ fn webhooks_find_the_operator_and_leave_out_its_namespace_under_other_names_too(
     }
     let deployment = &chart["templates/deployment-controller-manager.yaml"];
     for flag in [
-        "{{- if ne (include \"foo.fullname\" .) \"foo\" }}",
+        "{{- if or .Values.serviceAccount.name (ne (include \"foo.fullname\" .) \"foo\") }}",
         "{{- if ne (include \"foo.clusterName\" .) \"foo\" }}",
         "{{- if not .Values.webhooks.enabled }}\n        - --webhook-bind-address=0\n",
     ] {

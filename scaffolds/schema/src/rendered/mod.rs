@@ -2,10 +2,12 @@
 //!
 //! # Flow
 //! `KUBECTL kustomize FOLDER` prints the objects. The operator's container, and every other container with the same image, gets the image
-//! that the user named, whatever the kustomizations set. Documents without such a container stay byte for byte.
+//! that the user named, whatever the kustomizations set. Documents without such a container stay byte for byte. A name that Kubernetes
+//! would refuse is an error.
 
 mod document;
 mod image;
+mod names;
 mod operator;
 mod source;
 

@@ -1,7 +1,7 @@
 //! The objects that a command ships: what kubectl prints, or what is on standard input, with the image of the release.
 
 use super::document::{self, Document};
-use super::image;
+use super::{image, names};
 use crate::words::Words;
 use serde_json::Value;
 use std::io::{ErrorKind, Read};
@@ -63,6 +63,9 @@ impl Source {
     /// The objects, with their texts.
     pub(crate) fn documents(&self, input: &mut dyn Read) -> Result<Vec<Document>, String> {
         let mut documents = document::split(&self.text(input)?)?;
+        documents
+            .iter()
+            .try_for_each(|document| names::check(&document.object))?;
         if let Some(image) = &self.image {
             document::set_image(&mut documents, image)?;
         }

@@ -27,7 +27,9 @@ use crate::server::{Probes, Served, Servers, tests::reviewer};
 const SECRET: &str = "foobar-operator-metrics-server-cert";
 const AUTHORITIES: &str = "foobar-operator-metrics-server-ca";
 /// As `serverName` in the ServiceMonitor.
-const SERVICE: &str = "foobar-operator-controller-manager-metrics-service.default.svc";
+const SERVICE: &str = "foobar-operator-controller-manager-metrics-service";
+/// The name by which Pods of other namespaces reach it.
+const HOST: &str = "foobar-operator-controller-manager-metrics-service.default.svc";
 /// A rotation of the authority each six seconds.
 const PACE: Pace = Pace {
     lives: Lives { authority: 9, leaf: 6 },
@@ -45,8 +47,8 @@ async fn replica(client: &Client, api_server: SocketAddr) -> Servers {
         client: client.clone(),
         operator: OPERATOR.to_owned(),
         namespace: "default".to_owned(),
-        prefix: PREFIX.to_owned(),
-        configuration_prefix: PREFIX.to_owned(),
+        affixes: Affixes::prefix(PREFIX),
+        configuration_affixes: Affixes::prefix(PREFIX),
         hosts: Vec::new(),
         configured: Vec::new(),
         converting: Vec::new(),
@@ -66,8 +68,8 @@ async fn replica(client: &Client, api_server: SocketAddr) -> Servers {
     Servers::start(&options, &config, &metrics, served).await.unwrap()
 }
 
-/// Connects to a server that these authorities verify.
-async fn connect(address: SocketAddr, authorities: &str) -> io::Result<TlsStream<TcpStream>> {
+/// Connects to a server that these authorities verify, and that has this name.
+async fn connect(address: SocketAddr, authorities: &str, name: &'static str) -> io::Result<TlsStream<TcpStream>> {
     let mut roots = RootCertStore::empty();
     for authority in CertificateDer::pem_slice_iter(authorities.as_bytes()) {
         roots.add(authority.unwrap()).unwrap();
@@ -77,15 +79,16 @@ async fn connect(address: SocketAddr, authorities: &str) -> io::Result<TlsStream
     let config = config.with_root_certificates(roots).with_no_client_auth();
     let connector = TlsConnector::from(Arc::new(config));
     let stream = TcpStream::connect(address).await?;
-    connector.connect(SERVICE.try_into().unwrap(), stream).await
+    connector.connect(name.try_into().unwrap(), stream).await
 }
 
 /// The status of the response to a request for metrics with this token.
 async fn scrape(address: SocketAddr, authorities: &str, token: &str) -> Result<u16, String> {
     let asked = async {
-        let mut stream = connect(address, authorities).await?;
+        connect(address, authorities, HOST).await?;
+        let mut stream = connect(address, authorities, SERVICE).await?;
         let request = format!(
-            "GET /metrics HTTP/1.1\r\nhost: {SERVICE}\r\nauthorization: Bearer {token}\r\nconnection: close\r\n\r\n"
+            "GET /metrics HTTP/1.1\r\nhost: {HOST}\r\nauthorization: Bearer {token}\r\nconnection: close\r\n\r\n"
         );
         stream.write_all(request.as_bytes()).await?;
         let mut response = Vec::new();
