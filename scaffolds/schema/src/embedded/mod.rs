@@ -13,6 +13,7 @@ mod table;
 
 use serde_json::{Map, Value};
 
+pub(crate) use self::limits::QUANTITY;
 use self::table::{Mark, Type};
 
 const LIST_TYPE: &str = "x-kubernetes-list-type";
