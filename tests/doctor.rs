@@ -11,7 +11,7 @@ fn doctor_reports_each_check_also_as_json() {
     let run = |args: &[&str]| {
         cli::Run::of(
             cli::command(dir.path(), args)
-                .env("KUBECONFIG", "/nonexistent")
+                .env("KUBECONFIG", dir.path().join("missing"))
                 .env_remove("KUBERNETES_SERVICE_HOST")
                 .output()
                 .unwrap(),

@@ -546,7 +546,7 @@ fn kinds_of_kubernetes_are_found_by_name() {
     let own = ["create", "api", "--group", "networking.k8s.io", "--version", "v2"];
     kubewright(
         dir.path(),
-        &[&own[..], &["--kind", "Ingress", "--controller=false"]].concat(),
+        &[&own[..], &["--kind", "Ingress", "--controller=false", "--resource"]].concat(),
     )
     .refuses(1, &["is a kind of Kubernetes already"]);
     let odd = read("PROJECT").replace("kind: Ingress", "kind: Egress");

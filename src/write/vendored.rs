@@ -2,8 +2,8 @@
 //! because an edit of a crate can also change the hash.
 
 use super::beneath::Entry;
-use super::compare::State;
 use super::root::Root;
+use super::state::State;
 use super::used::depends;
 use crate::plan::RelPath;
 use crate::project::Release;

@@ -103,20 +103,15 @@ impl Operator {
     /// Reconciles, watches and events share threads, one for each two cores that the process may use (a container's CPU
     /// limit counts), at least one; the environment variable `TOKIO_WORKER_THREADS` sets another number, for
     /// reconcilers that use much CPU. Probes, metrics, webhooks, the lease and signals have threads of their own. If the
-    /// reconciles' threads make no progress for 20 s, or this thread, on which `setup` and the manager run, is blocked for 20
-    /// s, `/healthz` fails and the lease is not renewed. `setup` may await for as long as it likes.
+    /// reconciles' threads make no progress for 20 s, or this thread, on which `setup` and the manager run, is blocked for
+    /// 20 s, `/healthz` fails and the lease is not renewed. `setup` may await for as long as it likes.
     ///
     /// The exit code is 0 after a signal and a complete drain, and 1 after an error, which is logged: an unreachable
     /// cluster, a cache that cannot be filled, a lost lease.
     pub fn run(self, setup: impl AsyncFnOnce(&Manager) -> Result<()>) -> ExitCode {
         // Dropped last, so that the spans of the shutdown are sent too.
-        let _traces = match logging::init(&self.options, self.name) {
-            Ok(traces) => traces,
-            Err(error) => {
-                eprintln!("error: {error}");
-                return ExitCode::FAILURE;
-            }
-        };
+        let traces = logging::init(&self.options, self.name).inspect_err(|error| eprintln!("error: {error}"));
+        let Ok(_traces) = traces else { return ExitCode::FAILURE };
         logging::log_panics();
         let runtime = match threads::several().enable_all().build() {
             Ok(runtime) => runtime,

@@ -1,6 +1,6 @@
 //! Tests of whole charts: what is in them, when there is none, and what a second run does to their files.
 
-use super::{ChartError, execute, files};
+use super::{ChartError, NoOperator, execute, files};
 use crate::files::Streams;
 use crate::yaml;
 use serde_json::{Value, json};

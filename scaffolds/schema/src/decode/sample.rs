@@ -191,7 +191,8 @@ impl<'s> Sample<'s> {
             .iter()
             .filter(|(name, _)| !is_root || !["apiVersion", "kind", "metadata"].contains(&name.as_str()))
         {
-            if is_required(name) || in_focus == Some(name) {
+            // kube's types need a spec, also where the schema of a kind taken over from others does not.
+            if is_required(name) || in_focus == Some(name) || (is_root && name == "spec") {
                 let value = self.below(Step::Field(name.clone()), field, at, focus)?;
                 object.insert(name.clone(), value);
             }

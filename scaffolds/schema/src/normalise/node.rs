@@ -27,6 +27,7 @@ pub(super) fn normalise(schema: &mut Schema, place: Place, options: &Options) {
     maps(schema);
     children(schema, place, options);
     formats(schema);
+    system_time(schema);
     nullable(schema, place, options);
     open(schema, place);
     defaults(schema);
@@ -158,6 +159,17 @@ fn formats(schema: &mut Schema) {
     } else if let Some(pattern) = rust_formats::of_foreign(format) {
         schema.remove("format");
         schema.entry("pattern").or_insert(pattern.into());
+    }
+}
+
+/// Limits the nanoseconds of a `SystemTime`, whose decoder adds them to the seconds, which may overflow.
+fn system_time(schema: &mut Schema) {
+    let fields = schema.get_mut("properties").and_then(Value::as_object_mut);
+    let Some(fields) = fields.filter(|it| it.len() == 2 && it.contains_key("secs_since_epoch")) else {
+        return;
+    };
+    if let Some(Value::Object(nanos)) = fields.get_mut("nanos_since_epoch") {
+        nanos.entry("maximum").or_insert(999_999_999.into());
     }
 }
 

@@ -161,7 +161,7 @@ spec! {
     type_override {
         // [type_override]
         #[schemars(with = "String")]
-        pub f: std::net::SocketAddr,
+        pub f: std::path::PathBuf,
         // [/]
     }
     int_or_string {
@@ -306,7 +306,7 @@ spec! {
     items_type {
         // [items_type]
         #[schemars(with = "Vec<String>")]
-        pub f: Vec<std::net::SocketAddr>,
+        pub f: Vec<std::path::PathBuf>,
         // [/]
     }
 }
