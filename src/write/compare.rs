@@ -5,8 +5,8 @@ use super::change::Change;
 use super::merge::{Seeded, Succession, join, succeed};
 use super::root::Root;
 use crate::plan::{FileKind, RelPath};
-use crate::render::header::{self, Found};
 use crate::render::File;
+use crate::render::header::{self, Found};
 use anyhow::{Result, bail};
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -44,6 +44,11 @@ impl<'w> Types<'w> {
         Self { root }
     }
 
+    /// Whether this is the name of one of Kubernetes' own types.
+    pub(crate) fn is_of_kubernetes(name: &str) -> bool {
+        name.starts_with("io.k8s.")
+    }
+
     /// The schema of the type itself.
     pub(crate) fn root(self) -> &'w Value {
         self.root
