@@ -16,6 +16,9 @@ mod refused;
 #[path = "external/chart.rs"]
 #[rustfmt::skip]
 mod chart;
+#[path = "external/edge.rs"]
+#[rustfmt::skip]
+mod edge;
 #[path = "external/option.rs"]
 #[rustfmt::skip]
 mod option;
@@ -35,7 +38,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The file of a CRD, its kind, the stored version, and the generated file.
-const KINDS: [(&str, &str, &str, &str); 4] = [
+const KINDS: [(&str, &str, &str, &str); 5] = [
+    ("edges", "Edge", "v1", "external/edge.rs"),
     ("odd", "Bag", "v1", "external/bag.rs"),
     ("odd", "Chart", "v1", "external/chart.rs"),
     ("odd", "Option", "v1beta1", "external/option.rs"),
@@ -133,15 +137,26 @@ fn values(schema: &Value) -> BoxedStrategy<Value> {
         return select(allowed.clone()).boxed();
     }
     if schema["x-kubernetes-int-or-string"] == true {
-        return prop_oneof![any::<i32>().prop_map(Value::from), "[a-z%]{0,4}".prop_map(Value::from)].boxed();
+        let texts = match schema["pattern"].as_str() {
+            Some("^[0-9]+%$") => "[0-9]{1,3}%".boxed(),
+            Some(_) => "[+-]?[0-9]{1,20}(\\.[0-9]{0,3})?(Ki|Gi|m|n|k|E|e[+-]?[0-9]{1,2})?".boxed(),
+            None => "[a-z%]{0,4}".boxed(),
+        };
+        return prop_oneof![integers(schema), texts.prop_map(Value::from)].boxed();
     }
-    let whole = |key: &str, otherwise: i64| schema[key].as_i64().unwrap_or(otherwise);
     match schema["type"].as_str().unwrap_or_default() {
         "boolean" => any::<bool>().prop_map(Value::from).boxed(),
-        "integer" if schema["format"] == "int32" => (whole("minimum", -9)..whole("maximum", 9))
-            .prop_map(Value::from)
-            .boxed(),
-        "integer" => (whole("minimum", i64::MIN)..i64::MAX).prop_map(Value::from).boxed(),
+        "integer" => integers(schema),
+        "number" if schema["format"].is_string() || schema["minimum"].is_null() => {
+            let whole = schema["format"] == "int32";
+            prop_oneof![
+                any::<f64>().prop_map(move |float| json!(if whole { 0.5 } else { float })),
+                any::<f32>().prop_map(move |float| json!(if whole { 7.0 } else { float })),
+                integers(schema)
+            ]
+            .prop_filter("of the format", fits(schema))
+            .boxed()
+        }
         "number" => (-80_000_i32..80_000)
             .prop_map(|eighths| json!(f64::from(eighths) / 8.0))
             .boxed(),
@@ -163,12 +178,75 @@ fn values(schema: &Value) -> BoxedStrategy<Value> {
     }
 }
 
-fn text(schema: &Value) -> BoxedStrategy<Value> {
-    if schema["format"] == "date-time" {
-        return select(vec![json!("2026-01-02T03:04:05Z"), json!("1999-12-31T23:59:59Z")]).boxed();
+/// Integers that are valid under a schema, often at the edges of types.
+fn integers(schema: &Value) -> BoxedStrategy<Value> {
+    let edges = [7, 8, 15, 16, 31, 32, 62].map(|bits| 1_i64 << bits);
+    let edges = edges
+        .into_iter()
+        .flat_map(|edge| [edge - 1, edge, edge + 1, -edge - 1, -edge]);
+    let edges = edges
+        .chain([i64::MIN, i64::MAX, 0, 1])
+        .chain(["minimum", "maximum"].map(|key| schema[key].as_i64().unwrap_or(1)));
+    let edges: Vec<_> = edges.map(Value::from).filter(|edge| fits(schema)(edge)).collect();
+    let all = any::<i64>().prop_map(Value::from);
+    match fits(schema)(&json!(i64::MAX)) && fits(schema)(&json!(i64::MIN)) {
+        true => prop_oneof![select(edges), all].boxed(),
+        false => select(edges).boxed(),
     }
-    if schema["format"] == "byte" {
-        return Just(json!("aGk=")).boxed();
+}
+
+/// Whether API servers accept the value under the schema.
+fn fits(schema: &Value) -> impl Fn(&Value) -> bool + use<> {
+    let compiled = Structural::compile(&json!({"type": "object", "properties": {"value": schema}}));
+    move |value| compiled.validate(&json!({"value": value})).is_empty()
+}
+
+/// Texts at the edges of formats, some of which are valid under each.
+const FORMATTED: [&str; 34] = [
+    "2026-01-02T03:04:05Z",
+    "1999-12-31T23:59:59.123456789012Z",
+    "9999-12-31T23:59:59Z",
+    "0000-01-01t00:00:00z",
+    "2026-01-02T03:04:05+99:99",
+    "2026-01-02",
+    "0000-01-01",
+    "1h30m",
+    "3 days",
+    "1d",
+    "-1.5h",
+    "aGk=",
+    "aGkh",
+    "10.0.0.1",
+    "::ffff:1.2.3.4",
+    "::1",
+    "fe80::1",
+    "10.0.0.0/8",
+    "10.0.0.1/32",
+    "::/0",
+    "https://example.com/a?b=c",
+    "/relative",
+    "mailto:a@example.com",
+    "9a2f1c64-0d7e-4f3b-8a51-2b9d6c7e8f10",
+    "9A2F1C640D7E-4F3B8A512B9D6C7E8F10",
+    "a@example.com",
+    "A <a@example.com>",
+    "example.com",
+    "a",
+    "00:00:5e:00:53:01",
+    "00-00-5e-00-53-01",
+    "02:00:5e:10:00:00:00:01",
+    "é",
+    "x y",
+];
+
+fn text(schema: &Value) -> BoxedStrategy<Value> {
+    if schema["format"].is_string() {
+        let texts: Vec<_> = FORMATTED
+            .map(Value::from)
+            .into_iter()
+            .filter(|text| fits(schema)(text))
+            .collect();
+        return select(texts).boxed();
     }
     match schema["pattern"].is_string() || schema["minLength"].is_number() {
         true => "[A-Za-z][A-Za-z0-9]{0,5}".prop_map(Value::from).boxed(),
@@ -232,6 +310,10 @@ fn plain(schema: &Value, value: &Value) -> Value {
         }
         Value::Array(list) => list.iter().map(|item| plain(&schema["items"], item)).collect(),
         Value::Number(number) if schema["type"] == "number" => json!(number.as_f64()),
+        // Kubernetes' type encodes a quantity as text, also where it was a number.
+        Value::Number(number) if schema["pattern"].as_str().is_some_and(|it| it.contains("KMGTPE")) => {
+            json!(number.to_string())
+        }
         other => other.clone(),
     }
 }
@@ -281,6 +363,7 @@ macro_rules! round_trips {
 }
 
 round_trips! {
+    an_edge_holds_what_its_schema_allows: edge::Edge, "edges", "Edge", "v1";
     a_bag_holds_what_its_schema_allows: bag::Bag, "odd", "Bag", "v1";
     a_chart_holds_what_its_schema_allows: chart::Chart, "odd", "Chart", "v1";
     an_option_holds_what_its_schema_allows: option::OptionResource, "odd", "Option", "v1beta1";

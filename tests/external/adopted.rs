@@ -109,12 +109,19 @@ fn crd(file: &str, kind: &str) -> Value {
 }
 
 /// Removes what the types may say otherwise, to the same effect: descriptions, whose lines are joined; the branches that
-/// `x-kubernetes-int-or-string` implies; that an object has no fields; the list type that lists have anyway.
+/// `x-kubernetes-int-or-string` implies; that an object has no fields; the list type that lists have anyway. And what Kubernetes' types never
+/// decode: numbers of an `IntOrString` beyond 32 bits, times beyond RFC 3339.
 fn plain(value: &mut Value) {
     let both = json!([{"type": "integer"}, {"type": "string"}]);
     if let Value::Object(map) = value {
         if map.get("x-kubernetes-int-or-string") == Some(&json!(true)) && map.get("anyOf") == Some(&both) {
             map.remove("anyOf");
+        }
+        if map.get("x-kubernetes-int-or-string") == Some(&json!(true)) {
+            map.retain(|_, value| *value != json!(i32::MIN) && *value != json!(i32::MAX));
+        }
+        if map.get("format") == Some(&json!("date-time")) {
+            map.remove("pattern");
         }
         if map.get("properties") == Some(&json!({})) {
             map.remove("properties");

@@ -37,12 +37,12 @@ pub trait Describe: Sync {
         None
     }
 
-    /// Decodes an object of the resource. `None` if there is no such function: then the schema is not compared with what the type can
-    /// hold.
+    /// Decodes an object of the resource, and encodes it again. `None` if there is no such function: then the schema is not compared with
+    /// what the type can hold.
     ///
     /// # Errors
     /// The object cannot be decoded, with the reason.
-    fn decode(&self, _object: &Value) -> Option<Result<(), String>> {
+    fn round_trip(&self, _object: &Value) -> Option<Result<Value, String>> {
         None
     }
 }
@@ -71,7 +71,7 @@ impl<C: Serialize> Describe for (&'static str, fn() -> C) {
 /// ```
 /// # use schemars::JsonSchema;
 /// # use serde_json::{Value, json};
-/// # #[derive(serde::Deserialize, JsonSchema)]
+/// # #[derive(serde::Deserialize, serde::Serialize, JsonSchema)]
 /// # struct FooBar { target: String }
 /// # impl FooBar { fn crd() -> Value { json!({}) } }
 /// use kubewright_schema::CustomType;
@@ -90,19 +90,22 @@ pub struct CustomType<C> {
     pub schema: fn() -> Value,
     /// Makes the schema with references to `$defs`.
     pub named: fn() -> Value,
-    /// Decodes an object.
-    pub decode: fn(&Value) -> Result<(), String>,
+    /// Decodes an object, and encodes it again.
+    pub round_trip: fn(&Value) -> Result<Value, String>,
 }
 
 impl<C> CustomType<C> {
     /// The type `K`; `crd` makes its CustomResourceDefinition.
-    pub fn of<K: DeserializeOwned + JsonSchema>(crd: fn() -> C) -> Self {
+    pub fn of<K: DeserializeOwned + JsonSchema + Serialize>(crd: fn() -> C) -> Self {
         Self {
             name: std::any::type_name::<K>(),
             crd,
             schema: schema::<K>,
             named: named::<K>,
-            decode: |object| K::deserialize(object).map(drop).map_err(|error| error.to_string()),
+            round_trip: |object| {
+                let decoded = K::deserialize(object).map_err(|error| error.to_string())?;
+                serde_json::to_value(decoded).map_err(|error| error.to_string())
+            },
         }
     }
 }
@@ -134,8 +137,8 @@ impl<C: Serialize> Describe for CustomType<C> {
         Some((self.named)())
     }
 
-    fn decode(&self, object: &Value) -> Option<Result<(), String>> {
-        Some((self.decode)(object))
+    fn round_trip(&self, object: &Value) -> Option<Result<Value, String>> {
+        Some((self.round_trip)(object))
     }
 }
 

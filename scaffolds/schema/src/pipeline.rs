@@ -84,13 +84,15 @@ fn each_version<D: Describe>(
             continue;
         };
         let Some(written) = described.named() else { continue };
-        let decode =
-            |object: &Value| describe::caught(|| described.decode(object)).map_or_else(Err, |it| it.unwrap_or(Ok(())));
+        let read = |object: &Value| {
+            let read = describe::caught(|| described.round_trip(object));
+            read.map_or_else(Err, |it| it.unwrap_or_else(|| Ok(object.clone())))
+        };
         let probed = decode::Version {
             api_version: format!("{group}/{name}"),
             kind: &kind_name,
             written: &written,
-            decode: &decode,
+            read: &read,
         };
         visit(&probed, described.type_name(), schema);
     }

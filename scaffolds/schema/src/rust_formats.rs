@@ -1,10 +1,11 @@
 //! Patterns that admit what Rust's decoders accept of a format. API servers check formats more leniently.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 /// RFC 3339 in capitals, with up to nine digits of a fraction and offsets below 24 hours, before December 9999: jiff's last timestamp is
-/// 9999-12-30T22:00:00.999999999Z, and chrono refuses an offset of a day. An API server also accepts offsets such as +99:99.
-pub(crate) const DATE_TIME: &str = "^(([0-8][0-9]{3}|9[0-8][0-9]{2}|99[0-8][0-9]|999[0-8])-[0-9]{2}|9999-(0[1-9]|1[01]))-[0-9]{2}T[0-9:]{8}(\\.[0-9]{1,9})?(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$";
+/// 9999-12-30T22:00:00.999999999Z, and chrono refuses an offset of a day. An API server also accepts offsets such as +99:99. Types write times in
+/// UTC, so the first and the last year have no offset: 0000-01-01T00:00:00+01:00 is in a year that no API server accepts.
+pub(crate) const DATE_TIME: &str = "^((000[1-9]|00[1-9][0-9]|0[1-9][0-9]{2}|[1-8][0-9]{3}|9[0-8][0-9]{2}|99[0-8][0-9]|999[0-8])-[0-9]{2}-[0-9]{2}T[0-9:]{8}(\\.[0-9]{1,9})?(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])|(0000-[0-9]{2}|9999-(0[1-9]|1[01]))-[0-9]{2}T[0-9:]{8}(\\.[0-9]{1,9})?Z)$";
 
 /// A day that exists, without an offset: `partial-date-time` of schemars, which no API server knows.
 const DAY: &str = "([0-9]{4}-((0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|(0[469]|11)-(0[1-9]|[12][0-9]|30)|02-(0[1-9]|1[0-9]|2[0-8]))|([0-9]{2}(0[48]|[2468][048]|[13579][26])|([02468][048]|[13579][26])00)-02-29)";
@@ -16,6 +17,15 @@ const UUID: &str = "^([0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|[0-9a-f
 /// Numbers without leading zeros, and groups of at most four digits.
 const V4: &str = "((25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])\\.){3}(25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])";
 const V6_START: &str = "([0-9a-fA-F]{0,4}:){1,8}";
+
+/// Whether `make manifests` adds this pattern to a type by itself, because the type decodes no other text.
+pub(crate) fn is_added(pattern: &str) -> bool {
+    let formats = ["date-time", "uuid", "ipv4", "ipv6"].map(|format| json!({"type": "string", "format": format}));
+    let address = json!({"type": "string", "anyOf": [{"format": "ipv4"}, {"format": "ipv6"}]});
+    let known = formats.iter().chain([&address]).filter_map(self::pattern);
+    let foreign = ["partial-date-time", "partial-time"].into_iter().filter_map(of_foreign);
+    known.chain(foreign).any(|known| known == pattern)
+}
 
 /// Whether [`close`] knows a pattern for the format of a field that has none.
 pub(crate) fn may_close(schema: &Value) -> bool {

@@ -381,3 +381,287 @@ fn changes_of_scope_kind_and_selectable_fields_are_breaking() {
     assert_eq!(breaking(std::slice::from_ref(&old), std::slice::from_ref(&old)), []);
     assert_eq!(breaking(&[], &[old]), [], "a new kind is not breaking");
 }
+
+/// The breaking changes of one field, each as `change: consequence`.
+fn of_field(old: &Value, new: &Value) -> Vec<String> {
+    let spec = |field: &Value| object(json!({"a": field}));
+    let found = breaking(&[crd(spec(old))], &[crd(spec(new))]);
+    found
+        .iter()
+        .map(|it| format!("{}: {}: {}", it.field, it.change, it.consequence))
+        .collect()
+}
+
+const QUANTITY: &str = r"^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$";
+
+#[test]
+fn a_change_that_admits_the_same_values_or_more_is_not_breaking() {
+    let integer = |format: &str| json!({"type": "integer", "format": format});
+    let number = |format: &str| json!({"type": "number", "format": format});
+    let text = |more: Value| with(json!({"type": "string"}), more);
+    let any = || json!({"x-kubernetes-preserve-unknown-fields": true});
+    for (old, new) in [
+        (integer("int32"), integer("int64")),
+        (integer("int32"), json!({"type": "integer"})),
+        (integer("int32"), number("double")),
+        (integer("int64"), number("float")),
+        (number("float"), number("double")),
+        (json!({"type": "number"}), number("double")),
+        (
+            json!({"type": "integer", "minimum": 0, "maximum": 255}),
+            integer("int32"),
+        ),
+        (
+            integer("int32"),
+            with(integer("int64"), json!({"minimum": i32::MIN, "maximum": i32::MAX})),
+        ),
+        (text(json!({})), text(json!({"minLength": 0}))),
+        (text(json!({})), text(json!({"format": "semver"}))),
+        (text(json!({})), text(json!({"format": "password"}))),
+        (
+            json!({"type": "array", "items": text(json!({}))}),
+            json!({"type": "array", "items": text(json!({})), "minItems": 0}),
+        ),
+        (
+            json!({"type": "integer", "minimum": 1}),
+            json!({"type": "integer", "minimum": 0, "exclusiveMinimum": true}),
+        ),
+        (
+            json!({"type": "number", "maximum": 1, "exclusiveMaximum": true}),
+            json!({"type": "number", "maximum": 1}),
+        ),
+        (
+            json!({"type": "integer", "multipleOf": 4}),
+            json!({"type": "integer", "multipleOf": 2}),
+        ),
+        (
+            text(json!({"anyOf": [{"maxLength": 3}]})),
+            text(json!({"anyOf": [{"pattern": "a"}, {"maxLength": 3}]})),
+        ),
+        (
+            text(json!({"allOf": [{"maxLength": 3}, {"pattern": "a"}]})),
+            text(json!({"allOf": [{"pattern": "a"}]})),
+        ),
+        (
+            json!({"type": "boolean"}),
+            json!({"type": "boolean", "enum": [false, true]}),
+        ),
+        (
+            text(json!({"x-kubernetes-validations": [{"rule": "self != 'a'", "message": "a"}]})),
+            text(json!({"x-kubernetes-validations": [{"rule": "self != 'a'", "message": "b"}]})),
+        ),
+        (
+            object(json!({"k": text(json!({}))})),
+            json!({"type": "object", "additionalProperties": text(json!({}))}),
+        ),
+        (
+            object(json!({"k": text(json!({}))})),
+            with(any(), json!({"type": "object"})),
+        ),
+        (
+            json!({"type": "object", "required": ["k"], "properties": {"k": text(json!({}))}}),
+            json!({"type": "object", "properties": {"k": text(json!({"default": "x"}))}}),
+        ),
+    ] {
+        assert_eq!(of_field(&old, &new), [""; 0], "{old} to {new}");
+    }
+}
+
+#[test]
+fn a_constraint_that_refuses_only_what_never_decoded_is_not_breaking() {
+    use kubewright_schema::{CustomType, Options, finish};
+
+    mod own {
+        use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+        use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
+        use k8s_openapi::apimachinery::pkg::apis::meta::v1::{MicroTime, Time};
+        use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
+        use schemars::JsonSchema;
+        use serde::{Deserialize, Serialize};
+
+        #[derive(kube::CustomResource, Clone, Debug, Deserialize, Serialize, JsonSchema)]
+        #[kube(group = "test.example.com", version = "v1", kind = "Other", namespaced)]
+        pub struct OtherSpec {
+            pub quantity: Quantity,
+            pub number_or_text: IntOrString,
+            pub time: Time,
+            pub micro_time: MicroTime,
+            pub timestamp: jiff::Timestamp,
+            pub day_and_time: jiff::civil::DateTime,
+            pub time_of_day: jiff::civil::Time,
+            pub uuid: uuid::Uuid,
+            pub v4: Ipv4Addr,
+            pub v6: Ipv6Addr,
+            pub ip: IpAddr,
+        }
+    }
+
+    /// Takes the constraints out that a release did not write.
+    fn strip(schema: &mut Value) {
+        if let Value::Array(list) = schema {
+            list.iter_mut().for_each(strip);
+        } else if let Value::Object(keys) = schema {
+            keys.remove("pattern");
+            if keys.contains_key("x-kubernetes-int-or-string") {
+                keys.retain(|key, _| !["anyOf", "minimum", "maximum"].contains(&key.as_str()));
+            }
+            keys.values_mut().for_each(strip);
+        }
+    }
+
+    let crd = <own::Other as kube::CustomResourceExt>::crd;
+    let new = finish(&[CustomType::of::<own::Other>(crd)], &Options::default()).unwrap();
+    let mut old = new.clone();
+    old.iter_mut().for_each(strip);
+    assert!(old != new, "nothing was added");
+    assert_eq!(breaking(&old, &new), []);
+
+    let condition = |more: Value| json!({"type": "array", "items": object(json!({"status": with(json!({"type": "string"}), more)}))});
+    let constrained = condition(json!({"enum": ["True"], "pattern": "a", "maxLength": 3}));
+    assert_eq!(of_field(&constrained, &condition(json!({}))), [""; 0]);
+
+    // The same pattern in place of another one, and another limit.
+    for (old, new, expected) in [
+        (
+            json!({"x-kubernetes-int-or-string": true, "pattern": "^[0-9]+%$"}),
+            json!({"x-kubernetes-int-or-string": true, "pattern": QUANTITY}),
+            "`pattern` changed",
+        ),
+        (
+            json!({"x-kubernetes-int-or-string": true}),
+            json!({"x-kubernetes-int-or-string": true, "maximum": 7}),
+            "`maximum` is 7 and was not set",
+        ),
+        (
+            json!({"type": "string"}),
+            json!({"type": "string", "pattern": QUANTITY}),
+            "`pattern` is new",
+        ),
+    ] {
+        let found = of_field(&old, &new);
+        assert!(found.len() == 1 && found[0].contains(expected), "{found:?}");
+    }
+}
+
+/// API servers do not check a stored value again that a write does not change, except as noted in
+/// <https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#validation-ratcheting>.
+#[test]
+fn each_breaking_change_has_the_consequence_that_api_servers_give_it() {
+    const KEPT: &str = "writes of such a value are refused; API servers keep stored ones while nobody changes them, and objects whose values \
+                        the new type cannot decode are never reconciled";
+    const NEW: &str = "writes that were valid may be refused; API servers keep stored values while nobody changes them";
+    const EACH: &str = "each write of an object may be refused that was valid, even if it does not change this field";
+    const UNIQUE: &str =
+        "server-side apply merges it differently, and objects with duplicates are refused at each write";
+    const MERGES: &str = "server-side apply merges it differently";
+    const DEFAULT: &str = "objects that leave it out get another value";
+    let text = |more: Value| with(json!({"type": "string"}), more);
+    let list = |more: Value| with(json!({"type": "array", "items": {"type": "string"}}), more);
+    let rule =
+        |more: Value| text(json!({"x-kubernetes-validations": [with(json!({"rule": "self == oldSelf"}), more)]}));
+    let open = || json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
+    for (old, new, expected) in [
+        (
+            text(json!({"enum": ["a", "b"]})),
+            text(json!({"enum": ["a"]})),
+            format!("spec.a: the enum value \"b\" is gone: {KEPT}"),
+        ),
+        (
+            text(json!({})),
+            json!({"type": "integer"}),
+            format!("spec.a: the type was string and is integer: {KEPT}"),
+        ),
+        (
+            text(json!({"nullable": true})),
+            text(json!({})),
+            format!("spec.a: null is no longer allowed: {KEPT}"),
+        ),
+        (
+            text(json!({})),
+            text(json!({"maxLength": 3})),
+            format!("spec.a: `maxLength` is 3 and was not set: {NEW}"),
+        ),
+        (
+            text(json!({})),
+            text(json!({"pattern": "a"})),
+            format!("spec.a: `pattern` is new: {NEW}"),
+        ),
+        (
+            json!({"type": "integer", "format": "int64"}),
+            json!({"type": "integer", "format": "int32"}),
+            format!("spec.a: `format` changed: {NEW}"),
+        ),
+        (
+            json!({"type": "number", "format": "double"}),
+            json!({"type": "number", "format": "float"}),
+            format!("spec.a: `format` changed: {NEW}"),
+        ),
+        (
+            json!({"type": "number", "minimum": 1}),
+            json!({"type": "number", "minimum": 1, "exclusiveMinimum": true}),
+            format!("spec.a: `exclusiveMinimum` is new: {NEW}"),
+        ),
+        (
+            text(json!({})),
+            text(json!({"anyOf": [{"pattern": "a"}]})),
+            format!("spec.a: `anyOf` is new: {EACH}"),
+        ),
+        (
+            text(json!({})),
+            text(json!({"not": {"pattern": "a"}})),
+            format!("spec.a: `not` is new: {EACH}"),
+        ),
+        (
+            text(json!({"anyOf": [{"pattern": "a"}, {"pattern": "b"}]})),
+            text(json!({"anyOf": [{"pattern": "a"}]})),
+            format!("spec.a: `anyOf` changed: {EACH}"),
+        ),
+        (
+            open(),
+            with(open(), json!({"x-kubernetes-embedded-resource": true})),
+            format!("spec.a: an object there needs `apiVersion`, `kind` and valid `metadata`: {EACH}"),
+        ),
+        (
+            object(json!({"k": text(json!({}))})),
+            json!({"type": "object", "additionalProperties": {"type": "integer"}}),
+            format!("spec.a.k: the type was string and is integer: {KEPT}"),
+        ),
+        (
+            json!({"type": "object", "additionalProperties": {"type": "string"}}),
+            json!({"type": "object", "additionalProperties": {"type": "string"}, "properties": {"k": {"type": "integer"}}}),
+            format!("spec.a.k: the type was string and is integer: {KEPT}"),
+        ),
+        (
+            text(json!({})),
+            text(json!({"default": "x"})),
+            format!("spec.a: the default is \"x\" and was not set: {DEFAULT}"),
+        ),
+        (
+            list(json!({})),
+            list(json!({"x-kubernetes-list-type": "set"})),
+            format!("spec.a: `x-kubernetes-list-type` was \"atomic\" and is \"set\": {UNIQUE}"),
+        ),
+        (
+            list(json!({"x-kubernetes-list-type": "set"})),
+            list(json!({})),
+            format!("spec.a: `x-kubernetes-list-type` was \"set\" and is \"atomic\": {MERGES}"),
+        ),
+        (
+            rule(json!({})),
+            rule(json!({"optionalOldSelf": true})),
+            format!("spec.a: the rule `self == oldSelf` is also for values that are new (`optionalOldSelf`): {NEW}"),
+        ),
+    ] {
+        assert_eq!(of_field(&old, &new), [expected], "{old} to {new}");
+    }
+}
+
+/// A schema with more keywords.
+fn with(mut schema: Value, more: Value) -> Value {
+    schema
+        .as_object_mut()
+        .unwrap()
+        .extend(more.as_object().unwrap().clone());
+    schema
+}

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 
 type Kind = CustomType<CustomResourceDefinition>;
 
-fn kind<K: CustomResourceExt + DeserializeOwned + JsonSchema>() -> Kind {
+fn kind<K: CustomResourceExt + DeserializeOwned + JsonSchema + Serialize>() -> Kind {
     CustomType {
         name: "api::Other",
         ..CustomType::of::<K>(K::crd)

@@ -2,6 +2,7 @@
 //! `make manifests` makes the same schema of both together.
 
 use super::model::Type;
+use super::read::QUANTITY;
 use serde_json::{Map, Value, json};
 
 type Schema = Map<String, Value>;
@@ -113,7 +114,8 @@ fn said(kind: &Type, schema: &Value) -> Value {
         Type::I64 => json!({"type": "integer", "format": "int64"}),
         Type::F64 => json!({"type": "number", "format": "double"}),
         Type::Text => json!({"type": "string"}),
-        Type::IntOrString => json!({"x-kubernetes-int-or-string": true}),
+        Type::IntOrString | Type::NumberOrText => json!({"x-kubernetes-int-or-string": true}),
+        Type::Quantity => json!({"x-kubernetes-int-or-string": true, "pattern": QUANTITY}),
         Type::Any if is_silent(schema) => json!({"x-kubernetes-preserve-unknown-fields": true}),
         Type::Any => json!({}),
         Type::Named(_) | Type::Condition => schema.clone(),
@@ -274,6 +276,11 @@ mod tests {
                 Type::IntOrString,
                 json!({"x-kubernetes-int-or-string": true, "anyOf": [{"type": "integer"}, {"type": "string"}], "pattern": "1"}),
                 vec![r#"extend("pattern" = "1")"#],
+            ),
+            (
+                Type::Quantity,
+                json!({"x-kubernetes-int-or-string": true, "anyOf": [{"type": "integer"}, {"type": "string"}], "pattern": QUANTITY}),
+                vec![],
             ),
             (Type::Any, json!({"x-kubernetes-preserve-unknown-fields": true}), vec![]),
             (

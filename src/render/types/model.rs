@@ -8,8 +8,12 @@ pub enum Type {
     I64,
     F64,
     Text,
-    /// A number or a string, as for ports.
+    /// A number or a string, as for ports: Kubernetes' type, whose numbers have 32 bits.
     IntOrString,
+    /// A number or a string of any kind: a type of the module.
+    NumberOrText,
+    /// The Quantity of Kubernetes.
+    Quantity,
     /// The Condition of Kubernetes.
     Condition,
     /// Any JSON.
@@ -32,6 +36,8 @@ impl Type {
             Self::F64 => "f64".to_owned(),
             Self::Text => "String".to_owned(),
             Self::IntOrString => "IntOrString".to_owned(),
+            Self::NumberOrText => "NumberOrText".to_owned(),
+            Self::Quantity => "Quantity".to_owned(),
             Self::Condition => "Condition".to_owned(),
             Self::Any => "Value".to_owned(),
             Self::Named(name) => name.clone(),

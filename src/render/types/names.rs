@@ -5,7 +5,7 @@ use heck::{ToSnakeCase, ToUpperCamelCase};
 use std::collections::BTreeSet;
 
 /// Imports of the module, and names that its derives use without a path.
-const TAKEN: [&str; 16] = [
+const TAKEN: [&str; 18] = [
     "BTreeMap",
     "Clone",
     "Condition",
@@ -15,8 +15,10 @@ const TAKEN: [&str; 16] = [
     "Deserialize",
     "IntOrString",
     "JsonSchema",
+    "NumberOrText",
     "Option",
     "PartialEq",
+    "Quantity",
     "Serialize",
     "String",
     "Value",

@@ -5,6 +5,9 @@ use super::{Field, Item, Struct, Type, attributes, conditions};
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 
+/// The pattern of Kubernetes' quantities, as controller-gen and `make manifests` write it.
+pub const QUANTITY: &str = r"^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$";
+
 /// Collects the types of one module.
 pub struct Reader {
     names: Names,
@@ -67,7 +70,7 @@ impl Reader {
 
     fn not_null(&mut self, name: &str, schema: &Value) -> Type {
         if schema["x-kubernetes-int-or-string"] == true {
-            return Type::IntOrString;
+            return self.number_or_text(schema);
         }
         match schema["type"].as_str().unwrap_or_default() {
             "boolean" => Type::Bool,
@@ -85,6 +88,18 @@ impl Reader {
             },
             "object" => Type::Map(Box::new(self.others(name, schema).unwrap_or(Type::Any))),
             _ => Type::Any,
+        }
+    }
+
+    /// Kubernetes' type for it, where that decodes what the schema allows. `make manifests` adds the limits of `IntOrString` to a kind of the
+    /// project.
+    fn number_or_text(&self, schema: &Value) -> Type {
+        let within = |key: &str, most: i64| schema[key].as_i64().is_some_and(|bound| bound.abs() <= most);
+        let short = within("minimum", -i64::from(i32::MIN)) && within("maximum", i64::from(i32::MAX));
+        match schema["pattern"].as_str() {
+            Some(QUANTITY) => Type::Quantity,
+            _ if self.own || short => Type::IntOrString,
+            _ => Type::NumberOrText,
         }
     }
 

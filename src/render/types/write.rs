@@ -10,6 +10,23 @@ const WIDTH: usize = 100;
 /// rustfmt's default `attr_fn_like_width`.
 const ATTRIBUTE_WIDTH: usize = 70;
 
+/// The type for values that have more than one type.
+const NUMBER_OR_TEXT: &str = "
+/// A number or a text. The `IntOrString` of Kubernetes decodes only numbers of 32 bits.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum NumberOrText {
+    Number(i64),
+    Text(String),
+}
+
+impl Default for NumberOrText {
+    fn default() -> Self {
+        Self::Number(0)
+    }
+}
+";
+
 /// The whole module.
 pub fn module(subject: &Subject, root: &Root, items: &[Item]) -> String {
     let own = subject.owner != Owner::Other;
@@ -56,6 +73,12 @@ pub fn module(subject: &Subject, root: &Root, items: &[Item]) -> String {
             }
         }
     }
+    if items
+        .iter()
+        .any(|item| types(item).any(|it| it.names(&Type::NumberOrText)))
+    {
+        text.push_str(NUMBER_OR_TEXT);
+    }
     if let Some(rest) = beyond {
         text.push_str(&own::schema(subject, root, &rest));
     }
@@ -89,6 +112,9 @@ fn head(subject: &Subject, items: &[Item]) -> String {
         head.push_str("use std::collections::BTreeMap;\n\n");
     }
     let uses = |wanted: &Type| items.iter().any(|item| types(item).any(|it| it.names(wanted)));
+    if uses(&Type::Quantity) {
+        head.push_str("use k8s_openapi::apimachinery::pkg::api::resource::Quantity;\n");
+    }
     if uses(&Type::Condition) {
         head.push_str("use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;\n");
     }

@@ -7,6 +7,7 @@
 
 use std::collections::BTreeMap;
 
+use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
 use kube::CustomResource;
@@ -246,8 +247,7 @@ pub struct CronJobSpecJobTemplateSpecTemplateSpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub os: Option<CronJobSpecJobTemplateSpecTemplateSpecOs>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("additionalProperties" = {"pattern": "^(\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))))?$", "x-kubernetes-int-or-string": true}))]
-    pub overhead: Option<BTreeMap<String, IntOrString>>,
+    pub overhead: Option<BTreeMap<String, Quantity>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub preemption_policy: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -938,8 +938,7 @@ pub struct CronJobSpecJobTemplateSpecTemplateSpecContainersEnvValueFromResourceF
     #[serde(skip_serializing_if = "Option::is_none")]
     pub container_name: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("pattern" = "^(\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))))?$"))]
-    pub divisor: Option<IntOrString>,
+    pub divisor: Option<Quantity>,
     pub resource: String,
 }
 
@@ -1297,11 +1296,9 @@ pub struct CronJobSpecJobTemplateSpecTemplateSpecContainersResources {
     #[schemars(extend("x-kubernetes-list-type" = "map"))]
     pub claims: Option<Vec<CronJobSpecJobTemplateSpecTemplateSpecContainersResourcesClaims>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("additionalProperties" = {"pattern": "^(\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))))?$", "x-kubernetes-int-or-string": true}))]
-    pub limits: Option<BTreeMap<String, IntOrString>>,
+    pub limits: Option<BTreeMap<String, Quantity>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("additionalProperties" = {"pattern": "^(\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))))?$", "x-kubernetes-int-or-string": true}))]
-    pub requests: Option<BTreeMap<String, IntOrString>>,
+    pub requests: Option<BTreeMap<String, Quantity>>,
 }
 
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
@@ -1686,8 +1683,7 @@ pub struct CronJobSpecJobTemplateSpecTemplateSpecEphemeralContainersEnvValueFrom
     #[serde(skip_serializing_if = "Option::is_none")]
     pub container_name: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("pattern" = "^(\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))))?$"))]
-    pub divisor: Option<IntOrString>,
+    pub divisor: Option<Quantity>,
     pub resource: String,
 }
 
@@ -2071,11 +2067,9 @@ pub struct CronJobSpecJobTemplateSpecTemplateSpecEphemeralContainersResources {
     pub claims:
         Option<Vec<CronJobSpecJobTemplateSpecTemplateSpecEphemeralContainersResourcesClaims>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("additionalProperties" = {"pattern": "^(\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))))?$", "x-kubernetes-int-or-string": true}))]
-    pub limits: Option<BTreeMap<String, IntOrString>>,
+    pub limits: Option<BTreeMap<String, Quantity>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("additionalProperties" = {"pattern": "^(\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))))?$", "x-kubernetes-int-or-string": true}))]
-    pub requests: Option<BTreeMap<String, IntOrString>>,
+    pub requests: Option<BTreeMap<String, Quantity>>,
 }
 
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
@@ -2458,8 +2452,7 @@ pub struct CronJobSpecJobTemplateSpecTemplateSpecInitContainersEnvValueFromResou
     #[serde(skip_serializing_if = "Option::is_none")]
     pub container_name: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("pattern" = "^(\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))))?$"))]
-    pub divisor: Option<IntOrString>,
+    pub divisor: Option<Quantity>,
     pub resource: String,
 }
 
@@ -2825,11 +2818,9 @@ pub struct CronJobSpecJobTemplateSpecTemplateSpecInitContainersResources {
     #[schemars(extend("x-kubernetes-list-type" = "map"))]
     pub claims: Option<Vec<CronJobSpecJobTemplateSpecTemplateSpecInitContainersResourcesClaims>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("additionalProperties" = {"pattern": "^(\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))))?$", "x-kubernetes-int-or-string": true}))]
-    pub limits: Option<BTreeMap<String, IntOrString>>,
+    pub limits: Option<BTreeMap<String, Quantity>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("additionalProperties" = {"pattern": "^(\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))))?$", "x-kubernetes-int-or-string": true}))]
-    pub requests: Option<BTreeMap<String, IntOrString>>,
+    pub requests: Option<BTreeMap<String, Quantity>>,
 }
 
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
@@ -3074,11 +3065,9 @@ pub struct CronJobSpecJobTemplateSpecTemplateSpecResources {
     #[schemars(extend("x-kubernetes-list-type" = "map"))]
     pub claims: Option<Vec<CronJobSpecJobTemplateSpecTemplateSpecResourcesClaims>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("additionalProperties" = {"pattern": "^(\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))))?$", "x-kubernetes-int-or-string": true}))]
-    pub limits: Option<BTreeMap<String, IntOrString>>,
+    pub limits: Option<BTreeMap<String, Quantity>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("additionalProperties" = {"pattern": "^(\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))))?$", "x-kubernetes-int-or-string": true}))]
-    pub requests: Option<BTreeMap<String, IntOrString>>,
+    pub requests: Option<BTreeMap<String, Quantity>>,
 }
 
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
@@ -3494,8 +3483,7 @@ pub struct CronJobSpecJobTemplateSpecTemplateSpecVolumesDownwardApiItemsResource
     #[serde(skip_serializing_if = "Option::is_none")]
     pub container_name: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("pattern" = "^(\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))))?$"))]
-    pub divisor: Option<IntOrString>,
+    pub divisor: Option<Quantity>,
     pub resource: String,
 }
 
@@ -3505,8 +3493,7 @@ pub struct CronJobSpecJobTemplateSpecTemplateSpecVolumesEmptyDir {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub medium: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("pattern" = "^(\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))))?$"))]
-    pub size_limit: Option<IntOrString>,
+    pub size_limit: Option<Quantity>,
 }
 
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
@@ -3588,11 +3575,9 @@ pub struct CronJobSpecJobTemplateSpecTemplateSpecVolumesEphemeralVolumeClaimTemp
 #[serde(rename_all = "camelCase")]
 pub struct CronJobSpecJobTemplateSpecTemplateSpecVolumesEphemeralVolumeClaimTemplateSpecResources {
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("additionalProperties" = {"pattern": "^(\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))))?$", "x-kubernetes-int-or-string": true}))]
-    pub limits: Option<BTreeMap<String, IntOrString>>,
+    pub limits: Option<BTreeMap<String, Quantity>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("additionalProperties" = {"pattern": "^(\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))))?$", "x-kubernetes-int-or-string": true}))]
-    pub requests: Option<BTreeMap<String, IntOrString>>,
+    pub requests: Option<BTreeMap<String, Quantity>>,
 }
 
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
@@ -3930,8 +3915,7 @@ pub struct CronJobSpecJobTemplateSpecTemplateSpecVolumesProjectedSourcesDownward
     #[serde(skip_serializing_if = "Option::is_none")]
     pub container_name: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("pattern" = "^(\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))))?$"))]
-    pub divisor: Option<IntOrString>,
+    pub divisor: Option<Quantity>,
     pub resource: String,
 }
 

@@ -1,6 +1,7 @@
 //! Checks that the versions of one kind need no conversion webhook, or have one. Without one, the API server stores an object in the storage version,
 //! changes only `apiVersion` for requests in another version, and prunes the fields that the other version's schema lacks.
 
+use super::consequence::{DROPPED, INCOMPLETE, MERGES, REFUSED, UNIQUE};
 use super::schema::{self, Change};
 use super::{by_name, root};
 use crate::finding::Finding;
@@ -68,7 +69,7 @@ pub(crate) fn findings(crd: &Value, types: &BTreeMap<String, String>) -> Vec<Fin
 
 /// Whether stored objects lose data, or cannot be read.
 fn matters(change: &Change) -> bool {
-    [schema::REFUSED, schema::DROPPED, schema::INCOMPLETE, schema::MERGES].contains(&change.consequence)
+    [REFUSED, DROPPED, INCOMPLETE, MERGES, UNIQUE].contains(&change.consequence)
 }
 
 fn name(types: &BTreeMap<String, String>, version: &str) -> String {

@@ -2,6 +2,8 @@
 //!
 //! Compares the published CRDs with the current ones.
 
+mod bounds;
+mod consequence;
 pub(crate) mod conversion;
 mod names;
 pub(crate) mod published;
@@ -42,8 +44,12 @@ impl fmt::Display for Break {
 ///
 /// # Guarantees
 /// Additions that do not affect old objects and old clients are not breaking: optional fields, wider types and bounds, more
-/// enum values, more versions. Constraints that cannot be compared without evaluating them are breaking when they are new or changed:
-/// patterns, `allOf`/`anyOf`/`oneOf`/`not`, rules of `x-kubernetes-validations`.
+/// enum values, more versions. So are constraints that `make manifests` adds to types that decode nothing else: the patterns of dates, times,
+/// UUIDs, addresses and quantities, and the limits of `IntOrString`. Constraints that cannot be compared without evaluating them are breaking
+/// when they are new or changed: other patterns, `oneOf`/`not`, more branches of `allOf`, fewer of `anyOf`, rules of
+/// `x-kubernetes-validations`.
+///
+/// The consequences follow API servers, which keep stored values that a new schema refuses while nobody changes them.
 ///
 /// # Caveats
 /// For a version that was removed, the removal is the only break; its schema is not compared. It is not known here in which versions the objects of

@@ -1,8 +1,9 @@
 //! Compares two schemas field by field: values that are no longer allowed, and values that are no longer kept.
 
-use crate::lint::structural;
+use super::bounds;
+use super::consequence::{DEFAULTS, DROPPED, INCOMPLETE, MAY_REFUSE, MAY_REFUSE_ALL, MERGES, REFUSED, UNIQUE};
 use serde_json::Value;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 /// A change of a field, and who is affected.
 pub(super) struct Change {
@@ -10,12 +11,6 @@ pub(super) struct Change {
     pub change: String,
     pub consequence: &'static str,
 }
-
-pub(super) const REFUSED: &str = "objects with this value are refused at their next write";
-pub(super) const DROPPED: &str = "values that objects have there are lost at their next write";
-const MAY_REFUSE: &str = "objects that were valid may be refused at their next write";
-pub(super) const INCOMPLETE: &str = "objects without it are refused at their next write";
-pub(super) const MERGES: &str = "server-side apply merges it differently";
 
 /// All breaking changes from `old` to `new`.
 pub(super) fn changes(old: &Value, new: &Value) -> Vec<Change> {
@@ -37,7 +32,11 @@ fn node(field: &str, old: &Value, new: &Value, found: &mut Vec<Change>) {
         // The fields below differ only because the type differs.
         return;
     }
-    for (change, consequence) in bounds(old, new).into_iter().chain(sets(old, new)).chain(kept(old, new)) {
+    for (change, consequence) in bounds::changes(old, new)
+        .into_iter()
+        .chain(sets(old, new))
+        .chain(kept(old, new))
+    {
         add(change, consequence);
     }
     properties(field, old, new, found);
@@ -62,56 +61,12 @@ fn types(old: &Value, new: &Value) -> Option<String> {
     (!wider).then(|| format!("the type was {was} and is {is}"))
 }
 
-/// Bounds, and constraints that are compatible only if they are equal.
-fn bounds(old: &Value, new: &Value) -> Vec<(String, &'static str)> {
-    let mut found = Vec::new();
-    for (keys, tighter) in [
-        (
-            ["minimum", "minLength", "minItems", "minProperties"],
-            std::cmp::Ordering::Greater,
-        ),
-        (
-            ["maximum", "maxLength", "maxItems", "maxProperties"],
-            std::cmp::Ordering::Less,
-        ),
-    ] {
-        for key in keys {
-            let (was, is) = (old[key].as_f64(), new[key].as_f64());
-            match (was, is) {
-                (None, Some(_)) => found.push((format!("`{key}` is {} and was not set", new[key]), MAY_REFUSE)),
-                (Some(was), Some(is)) if is.partial_cmp(&was) == Some(tighter) => {
-                    found.push((format!("`{key}` was {} and is {}", old[key], new[key]), MAY_REFUSE));
-                }
-                _ => {}
-            }
-        }
-    }
-    for key in ["exclusiveMinimum", "exclusiveMaximum"] {
-        if old[key] != true && new[key] == true {
-            found.push((format!("`{key}` is new"), MAY_REFUSE));
-        }
-    }
-    for key in ["pattern", "format", "multipleOf", "allOf", "anyOf", "oneOf", "not"] {
-        if !new[key].is_null() && old[key] != new[key] && !(key == "anyOf" && is_int_or_string(new)) {
-            let verb = if old[key].is_null() { "is new" } else { "changed" };
-            found.push((format!("`{key}` {verb}"), MAY_REFUSE));
-        }
-    }
-    if old["nullable"] == true && new["nullable"] != true {
-        found.push(("null is no longer allowed".to_owned(), REFUSED));
-    }
-    found
-}
-
-/// Whether `anyOf` says what `x-kubernetes-int-or-string` says: controller-gen writes both.
-fn is_int_or_string(schema: &Value) -> bool {
-    schema["x-kubernetes-int-or-string"] == true && structural::is_int_or_string(schema.get("anyOf"))
-}
-
-/// Enums, required fields and rules.
+/// Enums, rules and embedded resources.
 fn sets(old: &Value, new: &Value) -> Vec<(String, &'static str)> {
     let mut found = Vec::new();
     match (old["enum"].as_array(), new["enum"].as_array()) {
+        (None, Some(is))
+            if old["type"] == "boolean" && [true, false].iter().all(|value| is.contains(&(*value).into())) => {}
         (None, Some(_)) => found.push(("`enum` is new".to_owned(), MAY_REFUSE)),
         (Some(was), Some(is)) => {
             for value in was.iter().filter(|value| !is.contains(value)) {
@@ -120,17 +75,31 @@ fn sets(old: &Value, new: &Value) -> Vec<(String, &'static str)> {
         }
         _ => {}
     }
-    let rules = |schema: &Value| -> BTreeSet<String> {
-        let rules = schema["x-kubernetes-validations"].as_array().into_iter().flatten();
-        rules
-            .filter_map(|rule| rule["rule"].as_str())
-            .map(str::to_owned)
-            .collect()
-    };
-    for rule in rules(new).difference(&rules(old)) {
-        found.push((format!("the rule `{rule}` is new"), MAY_REFUSE));
+    let (was, is) = (rules(old), rules(new));
+    for (rule, for_new_values) in is {
+        match was.get(rule) {
+            None => found.push((format!("the rule `{rule}` is new"), MAY_REFUSE)),
+            Some(false) if for_new_values => {
+                let change = format!("the rule `{rule}` is also for values that are new (`optionalOldSelf`)");
+                found.push((change, MAY_REFUSE));
+            }
+            Some(_) => {}
+        }
+    }
+    let embeds = |schema: &Value| schema["x-kubernetes-embedded-resource"] == true;
+    if embeds(new) && !embeds(old) {
+        let change = "an object there needs `apiVersion`, `kind` and valid `metadata`";
+        found.push((change.to_owned(), MAY_REFUSE_ALL));
     }
     found
+}
+
+/// The rules, each with whether it is evaluated for values that had no value before.
+fn rules(schema: &Value) -> BTreeMap<&str, bool> {
+    let rules = schema["x-kubernetes-validations"].as_array().into_iter().flatten();
+    rules
+        .filter_map(|rule| Some((rule["rule"].as_str()?, rule["optionalOldSelf"] == true)))
+        .collect()
 }
 
 /// Pruning, defaulting and merging.
@@ -150,7 +119,7 @@ fn kept(old: &Value, new: &Value) -> Vec<(String, &'static str)> {
             new["default"].to_string()
         };
         let change = format!("the default was {} and is {is}", old["default"]);
-        found.push((change, "objects that leave it out get another value"));
+        found.push((change, DEFAULTS));
     }
     for key in [
         "x-kubernetes-list-type",
@@ -165,7 +134,12 @@ fn kept(old: &Value, new: &Value) -> Vec<(String, &'static str)> {
         };
         let (was, is) = (meant(old), meant(new));
         if was != is {
-            found.push((format!("`{key}` was {was} and is {is}"), MERGES));
+            let consequence = match is.as_str() {
+                Some("set" | "map") => UNIQUE,
+                _ if key.ends_with("map-keys") && !is.is_null() => UNIQUE,
+                _ => MERGES,
+            };
+            found.push((format!("`{key}` was {was} and is {is}"), consequence));
         }
     }
     found
@@ -188,12 +162,33 @@ fn properties(field: &str, old: &Value, new: &Value, found: &mut Vec<Change>) {
         let names = schema["required"].as_array();
         names.is_some_and(|names| names.iter().any(|it| it == name))
     };
-    let keeps_all = new["x-kubernetes-preserve-unknown-fields"] == true || new["additionalProperties"].is_object();
+    let keeps_all = new["x-kubernetes-preserve-unknown-fields"] == true || new["additionalProperties"] == true;
     for (name, was) in old["properties"].as_object().into_iter().flatten() {
         match new["properties"].get(name) {
-            Some(is) => node(&path(name), was, is, found),
+            Some(is) => {
+                if was["default"].is_null() && !is["default"].is_null() && !required(old, name) {
+                    found.push(Change {
+                        field: path(name),
+                        change: format!("the default is {} and was not set", is["default"]),
+                        consequence: DEFAULTS,
+                    });
+                }
+                node(&path(name), was, is, found);
+            }
+            // The key is one of a map now.
+            None if new["additionalProperties"].is_object() => {
+                node(&path(name), was, &new["additionalProperties"], found);
+            }
             None if keeps_all => {}
             None => found.push(gone(path(name))),
+        }
+    }
+    // A key of a map that has a schema of its own now.
+    if old["additionalProperties"].is_object() {
+        for (name, is) in new["properties"].as_object().into_iter().flatten() {
+            if old["properties"].get(name).is_none() {
+                node(&path(name), &old["additionalProperties"], is, found);
+            }
         }
     }
     for name in new["required"]

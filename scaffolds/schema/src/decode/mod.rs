@@ -1,16 +1,20 @@
-//! Compares a schema with the decoder of its Rust type. An operator sets aside an object that an API server has stored and the type cannot
-//! decode: it is never reconciled, and no validator sees it. A schema does not contain the Rust types of its fields, so this module decodes
-//! objects at the edges of each field that the schema admits.
+//! Compares a schema with its Rust type. An operator sets aside an object that an API server has stored and the type cannot
+//! decode: it is never reconciled, and no validator sees it. What the type reads and does not write again is lost with the operator's next
+//! write. A schema does not contain the Rust types of its fields, so this module decodes objects at the edges of each field that the schema
+//! admits, and encodes them again.
 //!
 //! Kubernetes' own types are not probed: [`embedded`](crate::embedded) gives them the constraints of their decoders.
 
+mod close;
 mod edges;
+mod losses;
 mod sample;
 
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
+use self::losses::Losses;
 use self::sample::{Leaf, Sample, Step};
 use crate::embedded::Types;
 use crate::finding::Finding;
@@ -26,8 +30,8 @@ pub(crate) struct Version<'a> {
     pub kind: &'a str,
     /// The schema of the Rust type, in which types are references to `$defs`.
     pub written: &'a Value,
-    /// Decodes an object; the error is the reason why it cannot be decoded.
-    pub decode: &'a dyn Fn(&Value) -> Result<(), String>,
+    /// Decodes an object and encodes it again; the error is the reason why it cannot be decoded.
+    pub read: &'a dyn Fn(&Value) -> Result<Value, String>,
 }
 
 /// A value that the schema admits and the type cannot decode.
@@ -36,23 +40,31 @@ struct Gap {
     error: String,
 }
 
+/// Objects that decode, and the first gap of each chosen field by the index of the field.
+struct Survey<'s> {
+    sample: Sample<'s>,
+    gaps: BTreeMap<usize, Gap>,
+}
+
 impl Version<'_> {
-    /// Adds patterns to fields with a format of which the type decodes a part. Other fields stay.
+    /// Makes the schema admit what the type holds, where the difference is known. Other fields stay.
     pub fn close(&self, schema: &mut Value) {
         let leaves = sample::leaves(schema, Types::of(self.written));
-        let may_close = |leaf: &&Leaf| leaf.schema(schema).is_some_and(rust_formats::may_close);
-        if leaves.iter().any(|leaf| may_close(&leaf)) {
-            let gaps = self.gaps(schema, &leaves, &|leaf| may_close(&leaf));
-            for (at, _) in gaps {
-                leaves[at].schema_mut(schema).map(rust_formats::close);
-            }
+        let may_close = |leaf: &Leaf| leaf.schema(schema).is_some_and(rust_formats::may_close);
+        let survey = self.survey(schema, &leaves, &may_close, None);
+        let with_gap: Vec<_> = survey.gaps.into_keys().collect();
+        let changes = close::changes(self, schema, &survey.sample);
+        for at in with_gap {
+            leaves[at].schema_mut(schema).map(rust_formats::close);
         }
+        changes.into_iter().for_each(|change| change.apply(schema));
     }
 
-    /// The fields of which the schema admits values that the type cannot decode.
+    /// The fields of which the schema admits values that the type cannot decode, or does not write again.
     pub fn findings(&self, type_name: &str, schema: &Value) -> Vec<Finding> {
         let leaves = sample::leaves(schema, Types::of(self.written));
-        let gaps = self.gaps(schema, &leaves, &|_| true);
+        let mut losses = Losses::default();
+        let survey = self.survey(schema, &leaves, &|_| true, Some(&mut losses));
         let finding = |(at, gap): (usize, Gap)| Finding {
             type_name: type_name.to_owned(),
             field: leaves[at].field(),
@@ -62,25 +74,44 @@ impl Version<'_> {
             ),
             remedy: Some(remedy(&leaves[at], schema)),
         };
-        gaps.into_iter().map(finding).collect()
+        let mut findings: Vec<_> = survey.gaps.into_iter().map(finding).collect();
+        let fields: Vec<_> = findings.iter().map(|it| it.field.clone()).collect();
+        findings.extend(losses.findings(type_name).filter(|it| !fields.contains(&it.field)));
+        findings
     }
 
-    /// The first gap of each chosen field, by the index of the field.
-    fn gaps(&self, schema: &Value, leaves: &[Leaf], is_chosen: &dyn Fn(&Leaf) -> bool) -> BTreeMap<usize, Gap> {
+    /// Tries the values at the edges of each field. The gaps are those of the chosen fields.
+    fn survey<'s>(
+        &self,
+        schema: &'s Value,
+        leaves: &[Leaf],
+        is_chosen: &dyn Fn(&Leaf) -> bool,
+        mut losses: Option<&mut Losses>,
+    ) -> Survey<'s> {
         let compiled = Structural::compile(schema);
         let mut sample = Sample::new(schema);
         let mut gaps = BTreeMap::new();
+        let mut compare = |object: &Value, encoded: Value| {
+            if let Some(losses) = &mut losses {
+                losses.add(schema, &compiled, object, encoded, self.read);
+            }
+        };
         let mut undecided: Vec<usize> = (0..leaves.len()).collect();
         for round in 1..=ROUNDS {
             for at in std::mem::take(&mut undecided) {
                 let leaf = &leaves[at];
                 let (mut decoded, mut failed) = (None, None);
                 for value in edges::of(leaf, schema) {
-                    let object = self.object(&compiled, &sample, leaf, &value);
-                    match object.map(|object| (self.decode)(&object)) {
-                        None => {}
-                        Some(Ok(())) => decoded = decoded.or(Some(value)),
-                        Some(Err(error)) => failed = failed.or(Some(Gap { value, error })),
+                    let around = sample.around(leaf, &value);
+                    let Some(object) = around.and_then(|it| self.stored(&compiled, it)) else {
+                        continue;
+                    };
+                    match (self.read)(&object) {
+                        Ok(encoded) => {
+                            compare(&object, encoded);
+                            decoded = decoded.or(Some(value));
+                        }
+                        Err(error) => failed = failed.or(Some(Gap { value, error })),
                     }
                     if decoded.is_some() && (failed.is_some() || !is_chosen(leaf)) {
                         break;
@@ -97,17 +128,28 @@ impl Version<'_> {
                 }
             }
         }
-        gaps
+        // Values of several fields at a time, of which an untagged enum keeps some.
+        let whole = sample.clone().with_all(leaves);
+        if let Some(object) = whole.and_then(|it| self.stored(&compiled, it))
+            && let Ok(encoded) = (self.read)(&object)
+        {
+            compare(&object, encoded);
+        }
+        Survey { sample, gaps }
     }
 
-    /// An object with this value in the field; `None` if the schema does not admit it.
-    fn object(&self, compiled: &Structural, sample: &Sample<'_>, leaf: &Leaf, value: &Value) -> Option<Value> {
-        let mut object = sample.around(leaf, value)?;
+    /// The object as API servers store it; `None` if the schema does not admit it.
+    fn stored(&self, compiled: &Structural, mut object: Value) -> Option<Value> {
+        self.name(&mut object);
+        compiled.prune(&mut object);
+        compiled.default(&mut object);
+        compiled.validate(&object).is_empty().then_some(object)
+    }
+
+    fn name(&self, object: &mut Value) {
         object["apiVersion"] = json!(self.api_version);
         object["kind"] = json!(self.kind);
         object["metadata"] = json!({"name": "a", "namespace": "default", "uid": "u"});
-        compiled.default(&mut object);
-        compiled.validate(&object).is_empty().then_some(object)
     }
 }
 

@@ -1,15 +1,12 @@
 //! Makes objects of a schema: with what is required, and one field with a value that is to be tried.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
 use super::edges;
 use crate::embedded::Types;
 use crate::value::Structural;
-
-/// The prefix of the names of Kubernetes' own types.
-const KUBERNETES: &str = "io.k8s.";
 
 /// A step from a schema to one below it.
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
@@ -70,6 +67,12 @@ impl Leaf {
     }
 }
 
+impl From<Vec<Step>> for Leaf {
+    fn from(steps: Vec<Step>) -> Self {
+        Self { steps }
+    }
+}
+
 /// The fields of a whole resource in the order of their names, without those of Kubernetes' own types.
 pub(super) fn leaves(root: &Value, types: Types<'_>) -> Vec<Leaf> {
     let mut found = Vec::new();
@@ -85,7 +88,7 @@ pub(super) fn leaves(root: &Value, types: Types<'_>) -> Vec<Leaf> {
 
 fn collect(schema: &Value, types: Types<'_>, written: &Value, steps: &mut Vec<Step>, found: &mut Vec<Leaf>) {
     let (name, written) = types.resolve(written);
-    if name.is_some_and(|name| name.starts_with(KUBERNETES)) {
+    if name.is_some_and(Types::is_of_kubernetes) {
         return;
     }
     let mut below = |step: Step, schema: &Value, written: &Value| {
@@ -115,21 +118,36 @@ fn collect(schema: &Value, types: Types<'_>, written: &Value, steps: &mut Vec<St
 }
 
 /// Makes objects of a schema.
+#[derive(Clone)]
 pub(super) struct Sample<'s> {
     root: &'s Value,
     /// Values that decode, by the steps to their fields.
     chosen: BTreeMap<Vec<Step>, Value>,
+    /// The optional fields that every object has, by the steps to them.
+    included: BTreeSet<Vec<Step>>,
 }
 
 impl<'s> Sample<'s> {
     pub fn new(root: &'s Value) -> Self {
-        let chosen = BTreeMap::new();
-        Self { root, chosen }
+        Self {
+            root,
+            chosen: BTreeMap::new(),
+            included: BTreeSet::new(),
+        }
     }
 
     /// Uses this value whenever the field is needed.
     pub fn choose(&mut self, leaf: &Leaf, value: Value) {
         self.chosen.insert(leaf.steps.clone(), value);
+    }
+
+    /// An object with all of these fields that can stand together.
+    pub fn with_all(mut self, leaves: &[Leaf]) -> Option<Value> {
+        for leaf in leaves {
+            self.included
+                .extend((1..=leaf.steps.len()).map(|end| leaf.steps[..end].to_vec()));
+        }
+        self.make(self.root, &mut Vec::new(), None)
     }
 
     /// An object with this value in the field; `None` if a required field has no value that its schema admits.
@@ -146,7 +164,10 @@ impl<'s> Sample<'s> {
         }
         if schema["items"].is_object() {
             let least = schema["minItems"].as_u64().unwrap_or_default();
-            return match least.max(u64::from(focus.is_some())) {
+            at.push(Step::Item);
+            let is_included = self.included.contains(at);
+            at.pop();
+            return match least.max(u64::from(focus.is_some() || is_included)) {
                 0 => Some(Value::Array(Vec::new())),
                 1 => Some(Value::Array(vec![self.below(
                     Step::Item,
@@ -186,15 +207,28 @@ impl<'s> Sample<'s> {
             _ => None,
         });
         let is_root = at.is_empty();
-        let mut object = Map::new();
+        let (mut object, mut optional) = (Map::new(), Map::new());
         for (name, field) in fields
             .iter()
             .filter(|(name, _)| !is_root || !["apiVersion", "kind", "metadata"].contains(&name.as_str()))
         {
             // kube's types need a spec, also where the schema of a kind taken over from others does not.
+            at.push(Step::Field(name.clone()));
+            let is_included = self.included.contains(at);
+            at.pop();
             if is_required(name) || in_focus == Some(name) || (is_root && name == "spec") {
                 let value = self.below(Step::Field(name.clone()), field, at, focus)?;
                 object.insert(name.clone(), value);
+            } else if is_included && let Some(value) = self.below(Step::Field(name.clone()), field, at, focus) {
+                optional.insert(name.clone(), value);
+            }
+        }
+        if !optional.is_empty() {
+            let mut all = object.clone();
+            all.extend(optional);
+            let compiled = Structural::compile(&json!({"type": "object", "properties": {"value": schema}}));
+            if is_root || compiled.validate(&json!({"value": all})).is_empty() {
+                return Some(Value::Object(all));
             }
         }
         if focus.is_none()
@@ -223,7 +257,10 @@ impl<'s> Sample<'s> {
     }
 
     fn map(&self, schema: &Value, at: &mut Vec<Step>, focus: Option<(&[Step], &Value)>) -> Option<Value> {
-        if focus.is_none() && schema["minProperties"].as_u64().unwrap_or_default() == 0 {
+        at.push(Step::Value);
+        let is_included = self.included.contains(at);
+        at.pop();
+        if focus.is_none() && !is_included && schema["minProperties"].as_u64().unwrap_or_default() == 0 {
             return Some(Value::Object(Map::new()));
         }
         let key = if let Some(([Step::Key], Value::String(key))) = focus {

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use crate::rust_formats::DATE_TIME;
 
 /// Quantities, as controller-gen writes the pattern: from `Quantity` in k8s.io/apimachinery, pkg/api/resource/quantity.go.
-const QUANTITY: &str = r"^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$";
+pub(crate) const QUANTITY: &str = r"^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$";
 
 /// Adds to a type with this name what its decoder demands.
 pub(super) fn apply(name: &str, node: &mut Map<String, Value>) {

@@ -13,6 +13,7 @@ mod table;
 
 use serde_json::{Map, Value};
 
+pub(crate) use self::limits::QUANTITY;
 use self::table::{Mark, Type};
 
 const LIST_TYPE: &str = "x-kubernetes-list-type";
@@ -41,6 +42,11 @@ impl<'w> Types<'w> {
     /// Of the schema of a Rust type, in which types are references to `$defs`.
     pub(crate) fn of(root: &'w Value) -> Self {
         Self { root }
+    }
+
+    /// Whether this is the name of one of Kubernetes' own types.
+    pub(crate) fn is_of_kubernetes(name: &str) -> bool {
+        name.starts_with("io.k8s.")
     }
 
     /// The schema of the type itself.

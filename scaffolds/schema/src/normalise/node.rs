@@ -169,7 +169,14 @@ fn system_time(schema: &mut Schema) {
         return;
     };
     if let Some(Value::Object(nanos)) = fields.get_mut("nanos_since_epoch") {
-        nanos.entry("maximum").or_insert(999_999_999.into());
+        // The limit of the integer's type is there already.
+        if nanos
+            .get("maximum")
+            .and_then(Value::as_u64)
+            .is_none_or(|most| most >= 1_000_000_000)
+        {
+            nanos.insert("maximum".into(), 999_999_999.into());
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! Finds attributes that the derives accept and then ignore: `length(…)` on a map, `range(…)` on a string, `scale(…)` without a
-//! status. The schema of the type does not contain them, so they are searched in the source code.
+//! status, `alias` on a field, whose name API servers prune. The schema of the type does not contain them, so they are searched in the source
+//! code.
 //!
 //! This is not a Rust parser. If the name of a field's type does not show its JSON type (an alias, the author's own type), there is no finding.
 
@@ -52,6 +53,7 @@ fn in_source(source: &str, file: &str) -> Vec<Finding> {
     let pieces = lex::pieces(source);
     let mut findings = Vec::new();
     let (mut at, mut container, mut attributes) = (0, "", Vec::new());
+    let mut has_schema = false;
     while let Some((line, piece)) = pieces.get(at) {
         let mut report = |type_name: &str, field: &str, message: String, remedy: String| {
             findings.push(Finding {
@@ -75,16 +77,27 @@ fn in_source(source: &str, file: &str) -> Vec<Finding> {
                     let message = "`scale(…)` without `status = …` generates no subresource".to_owned();
                     report(container, "", message, remedy);
                 }
+                has_schema = attributes.iter().any(|attribute| derives_schema(attribute));
                 attributes.clear();
                 at += 1;
             }
             _ => {
+                let is_field = matches!(piece, Piece::Word(_)) && is(&pieces, at + 1, ':') && !is(&pieces, at + 2, ':');
+                if has_schema && is_field && attributes.iter().any(|attribute| has_alias(attribute)) {
+                    let message = "an object that has the field by its `alias` loses it: the schema has no such field, so API servers prune it \
+                                   before the type can read it"
+                        .to_owned();
+                    report(
+                        container,
+                        word(&pieces, at).unwrap_or_default(),
+                        message,
+                        WITHOUT_ALIAS.to_owned(),
+                    );
+                }
                 let validators: Vec<_> = attributes.drain(..).flat_map(validators).collect();
                 if !validators.is_empty() {
-                    let named =
-                        matches!(piece, Piece::Word(_)) && is(&pieces, at + 1, ':') && !is(&pieces, at + 2, ':');
-                    let start = if named { at + 2 } else { at };
-                    let name = if named {
+                    let start = if is_field { at + 2 } else { at };
+                    let name = if is_field {
                         word(&pieces, at).unwrap_or_default()
                     } else {
                         "0"
@@ -168,6 +181,17 @@ fn validators<'s>(attribute: &Pieces<'s>) -> Vec<(bool, &'s str)> {
         }
     }
     found
+}
+
+const WITHOUT_ALIAS: &str = "remove the `alias`, and keep the old name (`#[serde(rename = \"…\")]`); or keep the old field beside the new one, \
+                             optional, and read both; or rename the field in a new version with a conversion";
+
+fn derives_schema(attribute: &Pieces) -> bool {
+    words(attribute).any(|(_, _, word)| matches!(word, "JsonSchema" | "KubeSchema" | "CustomResource"))
+}
+
+fn has_alias(attribute: &Pieces) -> bool {
+    word(attribute, 0) == Some("serde") && words(attribute).any(|(_, depth, word)| depth == 1 && word == "alias")
 }
 
 fn scale_without_status(attributes: &[&Pieces]) -> Option<String> {
@@ -296,6 +320,36 @@ mod tests {
             assert_eq!(!named.is_empty(), found, "{attribute} {kind}: {named:?}");
             let unnamed = messages(&format!("struct A(#[schemars({attribute})] pub {kind});"));
             assert_eq!(unnamed.is_empty(), named.is_empty(), "{attribute} {kind}: {unnamed:?}");
+        }
+    }
+
+    #[test]
+    fn an_alias_of_a_field_is_reported_where_the_type_has_a_schema() {
+        let of =
+            |derive: &str, body: &str| messages(&format!("#[derive(Clone, {derive})]\npub struct A {{\n{body}\n}}"));
+        for attribute in [
+            "alias = \"old\"",
+            "default, alias = \"old\"",
+            "alias = \"a\", alias = \"b\"",
+        ] {
+            let found = of(
+                "JsonSchema",
+                &format!("#[serde({attribute})]\npub(crate) size: i32, b: u8"),
+            );
+            assert_eq!(found.len(), 1, "{attribute}: {found:?}");
+            assert!(
+                found[0].starts_with("`A`, `size`: an object that has the field by its `alias` loses it"),
+                "{found:?}"
+            );
+            assert!(found[0].contains("(a.rs:4)\n\nhint: remove the `alias`"), "{found:?}");
+        }
+        for (derive, body) in [
+            ("Deserialize", "#[serde(alias = \"old\")] size: i32"),
+            ("JsonSchema", "#[serde(rename = \"alias\")] size: i32"),
+            ("JsonSchema", "#[schemars(extend(\"a\" = {\"alias\": 1}))] size: i32"),
+            ("JsonSchema", "alias: i32"),
+        ] {
+            assert_eq!(of(derive, body), [""; 0], "{body}");
         }
     }
 

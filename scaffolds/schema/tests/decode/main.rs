@@ -4,6 +4,7 @@
 #![allow(missing_docs)]
 
 mod admitted;
+mod written;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -21,7 +22,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
 /// The finished CRD of a kind.
-fn finished<K: CustomResourceExt + DeserializeOwned + JsonSchema>() -> Result<Value, Vec<Finding>> {
+fn finished<K: CustomResourceExt + DeserializeOwned + JsonSchema + Serialize>() -> Result<Value, Vec<Finding>> {
     finish(&[CustomType::of::<K>(K::crd)], &Options::default()).map(|mut crds| crds.remove(0))
 }
 

@@ -44,7 +44,7 @@ struct FooBarSpec {
 }
 
 /// The schema of the spec.
-fn spec<K: CustomResourceExt + DeserializeOwned + JsonSchema>(options: &Options) -> Value {
+fn spec<K: CustomResourceExt + DeserializeOwned + JsonSchema + Serialize>(options: &Options) -> Value {
     let crds = finish(&[CustomType::of::<K>(K::crd)], options).unwrap();
     assert_eq!(lint::causes(&crds[0]), [], "the API server accepts it");
     crds[0]["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"].clone()
@@ -71,7 +71,7 @@ fn marks(node: &Value, path: &str, lines: &mut Vec<String>) {
     }
 }
 
-fn marks_of<K: CustomResourceExt + DeserializeOwned + JsonSchema>(options: &Options) -> Vec<String> {
+fn marks_of<K: CustomResourceExt + DeserializeOwned + JsonSchema + Serialize>(options: &Options) -> Vec<String> {
     let mut lines = Vec::new();
     marks(&spec::<K>(options), "spec", &mut lines);
     lines.sort();

@@ -16,7 +16,7 @@ mod whole;
 /// A kind in the form in which a generated project's `api::crds` lists it.
 pub type Kind = CustomType<CustomResourceDefinition>;
 
-fn kind<K: CustomResourceExt + DeserializeOwned + JsonSchema>() -> Kind {
+fn kind<K: CustomResourceExt + DeserializeOwned + JsonSchema + Serialize>() -> Kind {
     CustomType::of::<K>(K::crd)
 }
 

@@ -1,0 +1,187 @@
+//! What a type reads and does not write again: `make manifests` refuses the type, or emits the schema that says so.
+
+use std::collections::{BTreeSet, HashSet};
+
+use kube::CustomResource;
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Value, json};
+
+use super::finished;
+
+fn yes() -> bool {
+    true
+}
+
+fn is_false(flag: &bool) -> bool {
+    !flag
+}
+
+fn is_default(size: &i32) -> bool {
+    *size == 3
+}
+
+fn three() -> i32 {
+    3
+}
+
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Untagged {
+    One { x: i32 },
+    Two { y: String },
+}
+
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+pub struct Pair {
+    left: i32,
+    right: i32,
+}
+
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+pub struct Flattened {
+    #[serde(flatten)]
+    pair: Option<Pair>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
+pub enum Colour {
+    #[default]
+    Red,
+    #[serde(rename(serialize = "green", deserialize = "Green"))]
+    Green,
+}
+
+/// An object without fields.
+#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Ord, PartialOrd, Serialize, JsonSchema)]
+pub struct Nothing {}
+
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Ord, PartialOrd, Serialize, JsonSchema)]
+pub struct Item {
+    name: String,
+}
+
+/// Null, which is not the same as an absent value.
+#[allow(clippy::option_option, reason = "that is the case")]
+fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<i32>>, D::Error> {
+    Option::deserialize(deserializer).map(Some)
+}
+
+macro_rules! kind {
+    ($(#[$meta:meta])* $type:ty) => {
+        use super::*;
+
+        #[derive(CustomResource, Clone, Debug, Deserialize, Serialize, JsonSchema)]
+        #[allow(dead_code, reason = "a field that serde skips")]
+        #[kube(group = "test.example.com", version = "v1", kind = "Other", namespaced)]
+        pub struct OtherSpec {
+            $(#[$meta])*
+            pub f: $type,
+            pub list: Option<Vec<Inner>>,
+        }
+
+        #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+        #[allow(dead_code, reason = "a field that serde skips")]
+        pub struct Inner {
+            $(#[$meta])*
+            pub f: $type,
+        }
+    };
+}
+
+/// The findings, as `field: message`.
+macro_rules! refused {
+    ($($(#[$meta:meta])* $name:ident: $type:ty => [$($expected:literal),*];)*) => { $(
+        mod $name {
+            kind!($(#[$meta])* $type);
+
+            #[test]
+            fn refused() {
+                let findings = finished::<Other>().unwrap_err();
+                let mut found: Vec<_> = findings.iter().map(|it| format!("{}: {}", it.field, it.message)).collect();
+                found.sort_by_key(|it| it.starts_with("spec.list"));
+                let expected = [$($expected),*];
+                assert_eq!(found.len(), expected.len() * 2, "in the spec and in the list: {found:#?}");
+                for (start, found) in expected.iter().zip(&found) {
+                    assert!(found.starts_with(start), "{start}: {found}");
+                }
+                assert!(findings.iter().all(|it| it.remedy.is_some()));
+            }
+        }
+    )* };
+}
+
+refused! {
+    #[serde(default = "yes", skip_serializing_if = "is_false")]
+    a_false_that_becomes_the_default: bool
+        => ["spec.f: API servers store false here, and after the operator's next write of the object it would be true"];
+    #[serde(default = "yes", skip_serializing_if = "is_false")]
+    #[schemars(extend("default" = null))]
+    a_default_that_the_schema_lacks: bool
+        => ["spec.f: API servers store false here, and after the operator's next write of the object it would be true"];
+    #[serde(rename(serialize = "written", deserialize = "read"))]
+    two_names: i32 => ["spec.read: API servers store 1 here, and the type does not write it again", "spec.written: the type writes this field"];
+    #[serde(skip_serializing, default)]
+    read_only: String => ["spec.f: API servers store \"a\" here, and the type does not write it again"];
+    #[serde(skip_deserializing)]
+    written_only: String => ["spec.f: the type writes this field, and the schema does not have it"];
+    untagged: Untagged => ["spec.f.y: API servers store \"a\" here, and the type does not write it again"];
+    flattened: Flattened => [
+        "spec.f.left: API servers store 1 here, and the type does not write it again",
+        "spec.f.right: API servers store 1 here, and the type does not write it again"
+    ];
+    two_names_of_a_variant: Colour => ["spec.f: API servers store \"Green\" here, and after the operator's next write"];
+}
+
+macro_rules! emitted {
+    ($($(#[$meta:meta])* $name:ident: $type:ty => $schema:tt;)*) => { $(
+        mod $name {
+            kind!($(#[$meta])* $type);
+
+            #[test]
+            fn emitted() {
+                let crd = finished::<Other>().unwrap();
+                let spec = &crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"];
+                for field in [&spec["f"], &spec["list"]["items"]["properties"]["f"]] {
+                    let mut field = field.clone();
+                    undescribed(&mut field);
+                    assert_eq!(field, json!($schema));
+                }
+            }
+        }
+    )* };
+}
+
+fn undescribed(schema: &mut Value) {
+    if let Some(fields) = schema.as_object_mut() {
+        fields.remove("description");
+        fields.values_mut().for_each(undescribed);
+    }
+}
+
+emitted! {
+    an_empty_struct_is_an_object_without_fields: Nothing => {"type": "object", "properties": {}};
+    any_object_stays_open: k8s_openapi::apimachinery::pkg::runtime::RawExtension
+        => {"type": "object", "x-kubernetes-preserve-unknown-fields": true};
+    any_fields_stay_open: serde_json::Map<String, Value>
+        => {"type": "object", "additionalProperties": {"x-kubernetes-preserve-unknown-fields": true}};
+    a_set_of_texts: BTreeSet<String>
+        => {"type": "array", "items": {"type": "string"}, "x-kubernetes-list-type": "set"};
+    an_optional_set: Option<HashSet<i32>>
+        => {"type": "array", "items": {"type": "integer", "format": "int32"}, "x-kubernetes-list-type": "set"};
+    a_set_of_objects: BTreeSet<Item> => {"type": "array", "x-kubernetes-list-type": "set", "items": {
+        "type": "object", "required": ["name"], "properties": {"name": {"type": "string"}}, "x-kubernetes-map-type": "atomic",
+    }};
+    #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
+    a_set_whose_author_wants_a_list: BTreeSet<String>
+        => {"type": "array", "items": {"type": "string"}, "x-kubernetes-list-type": "atomic"};
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    null_that_differs_from_nothing: Option<Option<i32>> => {"type": "integer", "format": "int32", "nullable": true};
+    #[schemars(extend("nullable" = true))]
+    null_that_the_author_wants: Option<String> => {"type": "string", "nullable": true};
+    null_that_means_nothing: Option<String> => {"type": "string"};
+    #[serde(default = "three", skip_serializing_if = "is_default")]
+    a_default_that_is_left_out: i32 => {"type": "integer", "format": "int32"};
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    an_empty_text_that_is_left_out: String => {"type": "string"};
+}
