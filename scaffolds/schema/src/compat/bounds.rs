@@ -166,7 +166,7 @@ fn branches(old: &Value, new: &Value) -> Found {
             "anyOf" => !was.is_empty() && has_all(&was, &is),
             _ => was.len() == is.len() && has_all(&was, &is),
         };
-        if !wider && !(key == "anyOf" && is_address(old, new)) {
+        if !(wider || key == "anyOf" && is_address(old, new)) {
             let verb = if was.is_empty() { "is new" } else { "changed" };
             found.push((format!("`{key}` {verb}"), MAY_REFUSE_ALL));
         }

@@ -57,7 +57,7 @@ impl Losses {
     fn compare(&mut self, schema: &Value, was: &Value, is: &Value, at: &str) {
         match (was, is) {
             (Value::Object(was), Value::Object(is)) => self.fields(schema, was, is, at),
-            (Value::Array(was), Value::Array(is)) => self.items(schema, (was, is), at),
+            (Value::Array(was), Value::Array(is)) => self.items(schema, at, was, is),
             _ if is_kept(schema, was, is) => {}
             _ => {
                 _ = self
@@ -84,9 +84,9 @@ impl Losses {
         }
     }
 
-    fn items(&mut self, schema: &Value, (was, is): (&Vec<Value>, &Vec<Value>), at: &str) {
+    fn items(&mut self, schema: &Value, at: &str, was: &[Value], is: &[Value]) {
         if was.len() != is.len() {
-            let lost = Loss::Changed(Value::from(was.clone()), Value::from(is.clone()));
+            let lost = Loss::Changed(Value::from(was), Value::from(is));
             self.0.entry(at.to_owned()).or_insert(lost);
         } else if schema["x-kubernetes-list-type"] != "set" {
             let at = format!("{at}[]");
