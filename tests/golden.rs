@@ -2,6 +2,8 @@
 //! result, byte for byte. `KUBEWRIGHT_BLESS=1 cargo test --test golden` writes them again.
 
 mod cli;
+#[path = "../build/strip.rs"]
+mod strip;
 
 use cli::{Tree, kubewright, tree, words};
 use std::collections::BTreeMap;
@@ -110,14 +112,121 @@ fn vendored_crates_equal_the_scaffolds_without_their_tests() {
     let fresh = tempfile::tempdir().unwrap();
     make("none", fresh.path());
     for name in ["apiserver", "machinery", "runtime", "schema"] {
-        let mut vendored = tree(&fresh.path().join("crates").join(name));
+        let mut vendored = texts(&fresh.path().join("crates").join(name));
         assert!(vendored.remove("VERSION").is_some());
-        let mut scaffold = tree(&Path::new(env!("CARGO_MANIFEST_DIR")).join("scaffolds").join(name));
-        let shipped = |path: &str| path.starts_with("src/") || (!path.contains('/') && path != "Cargo.lock");
-        scaffold.retain(|path, _| shipped(path));
+        let mut scaffold = texts(&Path::new(env!("CARGO_MANIFEST_DIR")).join("scaffolds").join(name));
+        scaffold.retain(|path, _| {
+            let of_package = !path.contains('/') && path != "Cargo.lock";
+            path.starts_with("src/") || of_package && (name == "runtime" || !path.starts_with("LICENSE"))
+        });
+        strip::without_tests(&mut scaffold);
         assert_eq!(vendored.keys().collect::<Vec<_>>(), scaffold.keys().collect::<Vec<_>>());
-        assert!(vendored == scaffold, "crates/{name} differs from scaffolds/{name}");
+        for (path, text) in vendored {
+            let expected = match path.as_str() {
+                "Cargo.toml" => strip::without_table(&scaffold[&path], "[dev-dependencies]"),
+                _ => scaffold[&path].clone(),
+            };
+            assert!(
+                text == expected,
+                "crates/{name}/{path} differs from scaffolds/{name}/{path}"
+            );
+            assert!(
+                !text.contains("#[test]") && !text.contains("#[cfg(test)]"),
+                "crates/{name}/{path} has tests"
+            );
+        }
     }
+}
+
+#[test]
+fn test_code_of_every_form_is_taken_out() {
+    let source = r##"//! A crate.
+
+#[cfg(test)]
+mod apart;
+#[cfg(test)]
+#[path = "else_tests.rs"]
+pub(crate) mod elsewhere;
+pub mod kept;
+
+pub enum Member {
+    A,
+    /// In tests.
+    #[cfg(test)]
+    B(u8),
+}
+
+impl Member {
+    // Comments go
+    // with the item.
+    #[cfg(test)]
+    pub fn of<A, B>(a: A, _: B) -> A {
+        let text = r#"
+}
+"#;
+        a
+    }
+
+    pub fn name(&self) -> &str {
+        match self {
+            Self::A => "#[cfg(test)]",
+            #[cfg(test)]
+            Self::B(it) => { it.to_string().leak() },
+        }
+    }
+}
+
+#[cfg(any(test, feature = "testing"))]
+pub fn both() {}
+
+#[cfg(all(test, unix))]
+mod tests {
+    #[test]
+    fn it() {}
+}
+"##;
+    let expected = r##"//! A crate.
+
+pub mod kept;
+
+pub enum Member {
+    A,
+}
+
+impl Member {
+    pub fn name(&self) -> &str {
+        match self {
+            Self::A => "#[cfg(test)]",
+        }
+    }
+}
+
+#[cfg(any(test, feature = "testing"))]
+pub fn both() {}
+"##;
+    let files = [
+        "a/mod.rs",
+        "a/apart.rs",
+        "a/apart/deep.rs",
+        "a/else_tests.rs",
+        "a/kept.rs",
+        "apart.rs",
+    ];
+    let mut files: BTreeMap<_, _> = files.map(|path| (path.to_owned(), String::new())).into();
+    files.insert("a/mod.rs".to_owned(), source.to_owned());
+    files.insert("b.rs".to_owned(), "#[cfg(test)]\nmod tests;\n".to_owned());
+    files.insert("b/tests.rs".to_owned(), String::new());
+    strip::without_tests(&mut files);
+    assert_eq!(files["a/mod.rs"], expected);
+    let left: Vec<_> = files.keys().map(String::as_str).collect();
+    assert_eq!(left, ["a/kept.rs", "a/mod.rs", "apart.rs", "b.rs"]);
+}
+
+fn texts(folder: &Path) -> BTreeMap<String, String> {
+    let files = tree(folder).into_iter();
+    files
+        .map(|(path, file)| (path, String::from_utf8(file.bytes).unwrap()))
+        .collect()
 }
 
 #[test]

@@ -27,22 +27,19 @@ pub struct Template {
     pub managed: bool,
 }
 
-/// The templates by unit, and the files that are copied without rendering.
+/// The templates by unit, and the crates.
 #[derive(Clone, Debug, Default)]
 pub struct Catalogue {
     units: BTreeMap<Unit, Vec<Template>>,
-    /// Paths in `scaffolds/project`.
-    pub verbatim: Vec<String>,
     /// Folders of `scaffolds/` that are vendored.
     pub crates: Vec<String>,
 }
 
 impl Catalogue {
     /// Without templates yet.
-    pub fn new(verbatim: Vec<String>, crates: Vec<String>) -> Self {
+    pub fn new(crates: Vec<String>) -> Self {
         Self {
             units: BTreeMap::new(),
-            verbatim,
             crates,
         }
     }

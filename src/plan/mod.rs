@@ -51,8 +51,6 @@ pub struct Entry {
 pub enum Source {
     /// A template, rendered for a subject.
     Template(String, Subject),
-    /// A file of `scaffolds/project`, copied.
-    Verbatim(String),
     /// A vendored crate: its folder's name in `scaffolds/`.
     Crate(String),
     /// The generated project's own programs.
@@ -63,7 +61,7 @@ impl Source {
     /// The name of the template, or of the other source.
     pub fn name(&self) -> &str {
         match self {
-            Self::Template(name, _) | Self::Verbatim(name) | Self::Crate(name) => name,
+            Self::Template(name, _) | Self::Crate(name) => name,
             Self::Manifests => "make manifests",
         }
     }
@@ -144,15 +142,6 @@ pub fn plan(project: &Project, catalogue: &Catalogue) -> Result<Plan> {
                 },
             )?;
         }
-    }
-    for path in &catalogue.verbatim {
-        plan.add(
-            path.parse()?,
-            Entry {
-                kind: FileKind::Seeded,
-                source: Source::Verbatim(path.clone()),
-            },
-        )?;
     }
     for name in catalogue.crates.iter().filter(|_| project.crates.is_vendored()) {
         let path = format!("crates/{name}").parse()?;

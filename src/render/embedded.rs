@@ -1,5 +1,4 @@
-//! The files inside the binary, staged by build.rs: templates, crates to vendor and files to copy, and the archives of
-//! earlier releases.
+//! The files inside the binary, staged by build/main.rs: templates, crates to vendor, and the archives of earlier releases.
 
 use super::archive::Texts;
 use include_dir::{Dir, include_dir};

@@ -62,8 +62,7 @@ impl Templates {
     pub fn of(sources: Cow<'static, Sources>, own: &[(String, String)]) -> Result<Self> {
         let mut texts: BTreeMap<&str, &str> = sources.templates();
         texts.extend(own.iter().map(|(name, text)| (name.as_str(), text.as_str())));
-        let verbatim = sources.verbatim().into_keys().map(str::to_owned);
-        let mut catalogue = Catalogue::new(verbatim.collect(), sources.crates());
+        let mut catalogue = Catalogue::new(sources.crates());
         for (name, text) in &texts {
             catalogue.add(name, text)?;
         }
@@ -92,12 +91,6 @@ impl Templates {
     fn file(&self, project: &Project, shared: &tera::Context, path: &RelPath, entry: &Entry) -> Result<Option<File>> {
         let (name, subject) = match &entry.source {
             Source::Template(name, subject) => (name, *subject),
-            Source::Verbatim(name) => {
-                let copied = self.sources.verbatim();
-                let text = copied.get(name.as_str());
-                let text = text.with_context(|| format!("no file `{name}` in scaffolds/project"))?;
-                return Ok(Some(file(entry.kind, (*text).to_owned())));
-            }
             Source::Crate(_) | Source::Manifests => return Ok(None),
         };
         let mut context = shared.clone();

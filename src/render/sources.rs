@@ -1,4 +1,4 @@
-//! What the projects of one release consist of: its templates, the files that it copies, and the crates that it vendors.
+//! What the projects of one release consist of: its templates and the crates that it vendors.
 
 use super::archive::{self, Texts};
 use super::{embedded, vendor};
@@ -9,8 +9,6 @@ use std::sync::LazyLock;
 
 const TEMPLATES: &str = "templates/";
 const SCAFFOLDS: &str = "scaffolds/";
-/// The folder of [`SCAFFOLDS`] whose files are copied; each of the others is a crate.
-const COPIED: &str = "scaffolds/project/";
 
 /// The files of a release, by their paths in the repository.
 #[derive(Clone, Debug)]
@@ -63,24 +61,11 @@ impl Sources {
         self.below(TEMPLATES)
     }
 
-    /// The files that are copied without rendering, by their path in a project.
-    pub fn verbatim(&self) -> BTreeMap<&str, &str> {
-        self.below(COPIED)
-    }
-
     /// The crates to vendor, by the name of their folder.
     pub fn crates(&self) -> Vec<String> {
-        let copied = COPIED.split('/').nth(1);
-        let folders: BTreeSet<_> = self
-            .below(SCAFFOLDS)
-            .into_keys()
-            .filter_map(|path| path.split('/').next())
-            .collect();
-        folders
-            .into_iter()
-            .filter(|name| Some(*name) != copied)
-            .map(str::to_owned)
-            .collect()
+        let files = self.below(SCAFFOLDS).into_keys();
+        let folders: BTreeSet<_> = files.filter_map(|path| path.split('/').next()).collect();
+        folders.into_iter().map(str::to_owned).collect()
     }
 
     /// The files of a crate to vendor, by their path in it.

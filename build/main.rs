@@ -1,19 +1,23 @@
 //! Stages what the binary carries: the templates, of each vendored crate what a project needs of it, and of earlier releases the files
-//! that differ from those. `include_dir` does not notice added or removed files, so every folder is watched here.
+//! that differ from today's. `include_dir` does not notice added or removed files, so every folder is watched here.
 
-#[path = "src/render/archive.rs"]
+#[path = "../src/render/archive.rs"]
 mod archive;
+mod strip;
 
 use archive::Texts;
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
 /// What a project gets of a crate; tests and benches stay here.
-const SHIPPED: [&str; 5] = ["Cargo.toml", "LICENSE-APACHE", "LICENSE-MIT", "README.md", "src"];
+const SHIPPED: [&str; 3] = ["Cargo.toml", "README.md", "src"];
+/// The licences of all crates are in the folder of one that each project has.
+const LICENSES: [&str; 2] = ["LICENSE-APACHE", "LICENSE-MIT"];
+const LICENSED: &str = "runtime";
 /// A package cannot hold a folder with a `Cargo.toml`, so `make package` gives the manifests this ending.
 const PACKAGED: &str = ".verbatim";
-/// Crates that `init` vendors, and the folder of files that it copies as they are.
-const SCAFFOLDS: [&str; 5] = ["apiserver", "machinery", "runtime", "schema", "project"];
+/// The crates that `init` vendors.
+const CRATES: [&str; 4] = ["apiserver", "machinery", "runtime", "schema"];
 
 fn main() -> io::Result<()> {
     let root = PathBuf::from(env::var("CARGO_MANIFEST_DIR").expect("cargo sets it"));
@@ -24,15 +28,11 @@ fn main() -> io::Result<()> {
     println!("cargo::rerun-if-changed={}", root.join("templates").display());
     copy(&root.join("templates"), &staged.join("templates"))?;
     println!("cargo::rerun-if-changed={}", root.join("scaffolds").display());
-    for name in SCAFFOLDS {
+    for name in CRATES {
         let from = root.join("scaffolds").join(name);
         let to = staged.join("scaffolds").join(name);
-        fs::create_dir_all(&to)?;
-        if name == "project" {
-            copy(&from, &to)?;
-            continue;
-        }
-        for part in SHIPPED {
+        let licenses = LICENSES.iter().filter(|_| name == LICENSED);
+        for part in SHIPPED.iter().chain(licenses) {
             for from in [from.join(part), from.join(format!("{part}{PACKAGED}"))] {
                 copy(&from, &to.join(part))?;
             }
@@ -43,8 +43,30 @@ fn main() -> io::Result<()> {
             "no crate in `{}`: publish from target/package-stage",
             from.display()
         );
+        ship(&to)?;
     }
     releases(&root.join("releases"), &staged)
+}
+
+/// Leaves of a staged crate what is not a test.
+fn ship(folder: &Path) -> io::Result<()> {
+    let mut texts = Texts::new();
+    read(folder, folder, &mut texts)?;
+    let mut kept = texts
+        .into_iter()
+        .map(|(path, text)| (path, text.into_owned()))
+        .collect();
+    strip::without_tests(&mut kept);
+    if let Some(manifest) = kept.get_mut("Cargo.toml") {
+        *manifest = strip::without_table(manifest, "[dev-dependencies]");
+    }
+    fs::remove_dir_all(folder)?;
+    for (path, text) in kept {
+        let path = folder.join(path);
+        fs::create_dir_all(path.parent().expect("below the crate"))?;
+        fs::write(path, text)?;
+    }
+    Ok(())
 }
 
 /// Stages the archives of earlier releases, without the files that are equal to today's: the binary has those already.
