@@ -143,9 +143,15 @@ fn of_schema(schema: &Value) -> Vec<Value> {
         _ if schema["x-kubernetes-int-or-string"] == true => numbers().chain(texts()).collect(),
         Some("string") => texts().collect(),
         Some("integer") => numbers().collect(),
-        Some("number") => numbers()
-            .chain([0.5, -2.25, 1e300, -1e300, 1e-300].map(Value::from))
-            .collect(),
+        Some("number") => {
+            // API servers cut the fraction of a bound off when they compare it with an integer: they accept 0 with a minimum of 0.5, and refuse
+            // the 0.0 that every Rust type writes for it.
+            let is_cut =
+                ["minimum", "maximum"].map(|keyword| schema[keyword].as_f64().is_some_and(|it| it.fract() != 0.0));
+            let number = |it: Value| if is_cut.contains(&true) { json!(it.as_f64()) } else { it };
+            let floats = [0.5, -2.25, 1e300, -1e300, 1e-300].map(Value::from);
+            numbers().map(number).chain(floats).collect()
+        }
         Some("boolean") => vec![json!(true), json!(false)],
         Some("object") => vec![json!({}), json!({"a": 1})],
         _ => vec![json!({"a": 1}), json!("a"), json!(1), json!([]), json!(true)],
