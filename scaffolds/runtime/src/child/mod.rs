@@ -48,7 +48,7 @@ impl<C> Applied<C> {
     }
 }
 
-/// The result of [`Child::apply`].
+/// The result of an apply.
 pub(crate) struct Done<C> {
     pub(crate) applied: Applied<C>,
     /// Whether the response may contain changes that others made after the observed state: their watch events are older

@@ -56,7 +56,7 @@ impl Program {
     }
 }
 
-/// The [`Program`](crate::testing::Program) of this name in the package of a test, with the folder of that package:
+/// The [`Program`] of this name in the package of a test, with the folder of that package:
 /// `operator!("foobar-operator")`.
 #[macro_export]
 macro_rules! operator {
