@@ -31,6 +31,7 @@ fn module(project: &Project, api: Api, definition: &Definition) -> Result<String
             },
             false => types::Owner::Other,
         },
+        wide: !project.version.starts_with("0.1."),
     })
 }
 

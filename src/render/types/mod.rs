@@ -35,6 +35,9 @@ pub struct Subject<'a> {
     pub path: &'a str,
     /// Whose kind it is.
     pub owner: Owner,
+    /// Whether the types hold numbers of more than 32 bits where a number or a text is allowed. Those of kubewright 0.1 did not, and an upgrade
+    /// compares with what that release wrote.
+    pub wide: bool,
 }
 
 /// Whose kind the types are for.
@@ -57,7 +60,7 @@ pub fn module(subject: &Subject) -> Result<String> {
     };
     let kind = spec["names"]["kind"].as_str().unwrap_or_default();
     let own = subject.owner != Owner::Other;
-    let mut reader = Reader::new(subject.type_name, own);
+    let mut reader = Reader::new(subject.type_name, own, subject.wide);
     let root = root(&mut reader, kind, schema, own);
     Ok(write::module(subject, &root, &reader.finish()))
 }

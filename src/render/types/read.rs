@@ -14,17 +14,20 @@ pub struct Reader {
     items: Vec<Item>,
     /// Whether the types say all of their schema.
     own: bool,
+    /// As in `Subject`.
+    wide: bool,
 }
 
 impl Reader {
     /// In addition to the kind's own type. With `own` the types say all of their schema.
-    pub fn new(type_name: &str, own: bool) -> Self {
+    pub fn new(type_name: &str, own: bool, wide: bool) -> Self {
         let mut names = Names::of_types();
         names.give(type_name.to_owned(), "");
         Self {
             names,
             items: Vec::new(),
             own,
+            wide,
         }
     }
 
@@ -97,6 +100,7 @@ impl Reader {
         let within = |key: &str, most: i64| schema[key].as_i64().is_some_and(|bound| bound.abs() <= most);
         let short = within("minimum", -i64::from(i32::MIN)) && within("maximum", i64::from(i32::MAX));
         match schema["pattern"].as_str() {
+            _ if !self.wide => Type::IntOrString,
             Some(QUANTITY) => Type::Quantity,
             _ if self.own || short => Type::IntOrString,
             _ => Type::NumberOrText,
