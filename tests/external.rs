@@ -259,7 +259,14 @@ fn objects(schema: &Value) -> BoxedStrategy<Value> {
     let required = schema["required"].as_array().cloned().unwrap_or_default();
     for (key, property) in schema["properties"].as_object().into_iter().flatten() {
         let (key, always) = (key.clone(), required.iter().any(|name| name == key));
-        let value = values(property).prop_map(Some);
+        // Kubernetes' type of a condition holds the times that Kubernetes writes, not each that a schema allows.
+        let value = match key == "lastTransitionTime" {
+            true => select(vec!["2026-01-02T03:04:05Z", "0001-01-01T00:00:00Z"])
+                .prop_map(Value::from)
+                .boxed(),
+            false => values(property),
+        };
+        let value = value.prop_map(Some);
         let value = match always {
             true => value.boxed(),
             false => prop_oneof![Just(None), value].boxed(),
