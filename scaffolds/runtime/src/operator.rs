@@ -35,7 +35,7 @@ use crate::{
     webhook::component,
 };
 
-/// The type of a kind, as in the list of the generated `api::crds`.
+/// The type of a kind, as in the list of the generated `manifests::crds`.
 type Crd = kubewright_schema::CustomType<CustomResourceDefinition>;
 
 /// Set by `make dev` and by tests: see [`ManagerBuilder::report_unseen`](crate::ManagerBuilder::report_unseen).

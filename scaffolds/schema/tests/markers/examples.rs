@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 #[path = "whole.rs"]
 mod whole;
 
-/// A kind in the form in which a generated project's `api::crds` lists it.
+/// A kind in the form in which a generated project's `manifests::crds` lists it.
 pub type Kind = CustomType<CustomResourceDefinition>;
 
 fn kind<K: CustomResourceExt + DeserializeOwned + JsonSchema + Serialize>() -> Kind {

@@ -177,7 +177,7 @@ const FIELDS: [Row; 44] = [
     field("kubebuilder:pruning:PreserveUnknownFields", "preserve_struct", ""),
     none(
         "kubebuilder:skip",
-        "Not needed: only types that derive `CustomResource` and that `api::crds()` lists have CRDs.",
+        "Not needed: only types that derive `CustomResource` and that `manifests::crds()` lists have CRDs.",
     ),
 ];
 
@@ -288,7 +288,7 @@ const KIND: [Row; 12] = [
     ),
     none(
         "kubebuilder:skipversion",
-        "Not needed: `api::crds()` lists the versions. Remove one with `kubewright delete api`, or by hand.",
+        "Not needed: `manifests::crds()` lists the versions. Remove one with `kubewright delete api`, or by hand.",
     ),
 ];
 

@@ -20,7 +20,7 @@ struct Cli {
 fn main() -> ExitCode {
     let cli = Cli::parse();
     Operator::new(env!("CARGO_PKG_NAME"), cli.operator)
-        .crds(api::crds())
+        .crds(manifests::crds())
         .run(async |manager| {
             let app = app::App::new(manager, cli.app).await?;
             controllers::register(manager, &app)
