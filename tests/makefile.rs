@@ -71,7 +71,7 @@ fn make_test_runs_the_programs_that_it_builds_beside_the_tests() {
     let said = String::from_utf8(output.stdout).unwrap();
     // The programs, and not their unit tests, which have the same names.
     for program in ["manifests", "foobar-operator"] {
-        let ran = format!("[{:?}", root.join("target/debug").join(program));
+        let ran = format!("[\"target/debug/{program}\"");
         assert!(said.contains(&ran), "{said}");
     }
     fs::remove_dir_all(root).unwrap();
@@ -92,25 +92,25 @@ fn make_dev_runs_its_program_wherever_cargo_writes_it() {
     project(&root);
     let root = root.canonicalize().unwrap();
     let host = host();
-    let expected = |path: String| format!("[{:?}, \"--\", \"--log-level\", \"debug\"]", root.join(path));
-    assert_eq!(dev(&root, &[]), expected("target/debug/dev".to_owned()));
+    let expected = |path: String| format!("[{path:?}, \"dev\", \"--\", \"--log-level\", \"debug\"]");
+    assert_eq!(dev(&root, &[]), expected("target/debug/manifests".to_owned()));
     assert_eq!(
         dev(&root, &[]),
-        expected("target/debug/dev".to_owned()),
+        expected("target/debug/manifests".to_owned()),
         "nothing is built"
     );
     assert_eq!(
         dev(&root, &[("CARGO_TARGET_DIR", "else where")]),
-        expected("else where/debug/dev".to_owned())
+        expected("else where/debug/manifests".to_owned())
     );
     assert_eq!(
         dev(&root, &[("CARGO_BUILD_TARGET", &host)]),
-        expected(format!("target/{host}/debug/dev"))
+        expected(format!("target/{host}/debug/manifests"))
     );
     fs::create_dir(root.join(".cargo")).unwrap();
     let config = format!("build = {{ target-dir = \"configured\", target = \"{host}\" }}");
     fs::write(root.join(".cargo/config.toml"), config).unwrap();
-    assert_eq!(dev(&root, &[]), expected(format!("configured/{host}/debug/dev")));
+    assert_eq!(dev(&root, &[]), expected(format!("configured/{host}/debug/manifests")));
     fs::remove_dir_all(folder).unwrap();
 }
 
@@ -143,50 +143,14 @@ fn make_lint_fix_applies_what_clippy_suggests_and_formats() {
     fs::remove_dir_all(root).unwrap();
 }
 
-/// A cargo that may have the subcommand `llvm-cov`, and writes down what it is asked.
-const CARGO: &str = r#"
-[ "$1" = llvm-cov ] && [ -n "$HAS_LLVM_COV" ] && echo "$*" >>"$LOG"
-"#;
-
 #[test]
-fn make_coverage_runs_cargo_llvm_cov_or_says_how_to_install_it() {
-    let root = std::env::temp_dir().join(format!("kubewright-makefile-coverage-{}", std::process::id()));
-    project(&root);
-    fs::write(root.join("cargo"), CARGO).unwrap();
-    let coverage = |has: &str| {
-        let mut make = Command::new("make");
-        // Without a rule for `manifests`, which would be built.
-        make.args(["coverage", "--old-file=manifests", "CARGOFLAGS=--locked"]);
-        make.arg(format!("CARGO=bash {}", root.join("cargo").display()));
-        make.current_dir(&root)
-            .env("LOG", root.join("log"))
-            .env("HAS_LLVM_COV", has);
-        make.env_remove("MAKEFLAGS").env_remove("MAKELEVEL").output().unwrap()
-    };
-    let without = coverage("");
-    let errors = String::from_utf8_lossy(&without.stderr);
-    let hint = "error: cargo-llvm-cov is not installed: cargo install --locked cargo-llvm-cov";
-    assert!(!without.status.success() && errors.contains(hint), "{errors}");
-    assert!(coverage("yes").status.success());
-    let log = fs::read_to_string(root.join("log")).unwrap();
+fn make_coverage_runs_cargo_llvm_cov() {
+    let said = Folder::new("one", "").prints(&["coverage", "CARGOFLAGS=--locked"]);
     assert!(
-        log.contains("\nllvm-cov --locked --html --ignore-filename-regex /crates/("),
-        "{log}"
+        said.contains("\ncargo llvm-cov --locked --html --ignore-filename-regex /crates/("),
+        "{said}"
     );
-    fs::remove_dir_all(root).unwrap();
 }
-
-/// A kubectl that has two CRDs, one of them with a converter, and writes down what it is asked.
-const KUBECTL: &str = r#"#!/usr/bin/env bash
-echo "$*" >>"$LOG"
-case "$*" in
-"get -k config/crd --ignore-not-found -o name") printf 'crd/%s\n' foobars.test.example.com greeters.test.example.com ;;
-"get crd/foobars"*) echo Webhook ;;
-"get crd/greeters"*) echo None ;;
-"api-resources"*) echo configmaps ;;
-"delete greeters"*--cascade=foreground*) echo "error: timed out waiting for the condition" >&2 && exit 1 ;;
-esac
-"#;
 
 /// A folder with the Makefile of a golden project, and a kubectl.
 struct Folder(tempfile::TempDir);
@@ -206,7 +170,8 @@ impl Folder {
         make.args(["CARGO=echo cargo", "KUBECTL=bash ./kubectl", "--old-file=manifests"]);
         make.args(words)
             .current_dir(self.0.path())
-            .env("LOG", self.0.path().join("log"));
+            .env_remove("KUBECONFIG")
+            .env_remove("WATCH_NAMESPACE");
         make.env_remove("MAKEFLAGS").env_remove("MAKELEVEL").output().unwrap()
     }
 
@@ -217,35 +182,69 @@ impl Folder {
         assert!(output.status.success(), "{words:?}: {errors}");
         String::from_utf8(output.stdout).unwrap()
     }
-
-    /// What it asked kubectl.
-    fn log(&self) -> String {
-        fs::read_to_string(self.0.path().join("log")).unwrap_or_default()
-    }
 }
-
-/// A kubectl that finds the Deployment, beside another object with its label.
-const PLACING_KUBECTL: &str = r#"
-case "$1" in
-create) printf ' foobar-operator-system\nfoobar-operator-controller-manager foobar-operator-system\n' ;;
-esac
-"#;
 
 #[test]
 fn make_run_serves_webhooks_at_webhook_url_or_applies_none() {
-    let folder = Folder::new("wide", PLACING_KUBECTL);
+    let folder = Folder::new("wide", "");
     let program = "cargo run --bin foobar-operator --";
-    let deploys = "cargo run --quiet --bin manifests -- deploy --local";
+    let prepares = "cargo run --quiet --bin manifests -- kubeconfig --out target/operator.kubeconfig";
     let said = folder.prints(&["run", "ARGS=--log-level debug"]);
     assert_eq!(said, format!("{program} --webhook-bind-address=0 --log-level debug\n"));
-    let account = "running as foobar-operator-controller-manager in the namespace foobar-operator-system";
     let said = folder.prints(&["run", "AS_OPERATOR=1"]);
-    let wanted = format!("{deploys} -- bash ./kubectl\n{account}\n{program} --webhook-bind-address=0\n");
-    assert_eq!(said, wanted);
+    assert_eq!(
+        said,
+        format!("{prepares} -- bash ./kubectl\n{program} --webhook-bind-address=0\n")
+    );
     let url = "https://192.168.1.5:9443";
     let said = folder.prints(&["run", &format!("WEBHOOK_URL={url}")]);
-    let wanted = format!("{deploys} --webhook-url {url} -- bash ./kubectl\n{account}\n{program} --webhook-url={url}\n");
-    assert_eq!(said, wanted);
+    assert_eq!(
+        said,
+        format!("{prepares} --webhook-url {url} -- bash ./kubectl\n{program} --webhook-url={url}\n")
+    );
+}
+
+#[test]
+fn make_run_as_the_operator_uses_its_kubeconfig_and_watches_its_namespace() {
+    // The kubectl names the namespace, and the cargo of `run` prints its environment.
+    for (case, watched) in [("one", ""), ("namespaced", "operators")] {
+        let folder = Folder::new(
+            case,
+            "case \"$*\" in 'config view --kubeconfig target/operator.kubeconfig '*) echo operators;; esac",
+        );
+        let cargo = folder.0.path().join("cargo");
+        fs::write(&cargo, "echo \"$KUBECONFIG $WATCH_NAMESPACE\"").unwrap();
+        let asked = ["run", "AS_OPERATOR=1", "CARGO=sh ./cargo"];
+        let said = folder.prints(&asked);
+        assert_eq!(
+            said.lines().last(),
+            Some(format!("target/operator.kubeconfig {watched}").as_str()),
+            "{case}"
+        );
+        let said = folder.prints(&["run", "CARGO=sh ./cargo"]);
+        assert_eq!(said, " \n", "{case}");
+    }
+}
+
+#[test]
+fn make_undeploy_and_uninstall_pass_their_settings_on() {
+    let folder = Folder::new("one", "");
+    let manifests = "cargo run --quiet --bin manifests --";
+    let settings = "--operator foobar-operator --ignore-not-found false --timeout 2m";
+    assert_eq!(
+        folder.prints(&["uninstall"]),
+        format!("{manifests} uninstall {settings} -- bash ./kubectl\n")
+    );
+    let undeploy = |words: &[&str]| folder.prints(&[&["undeploy"], words].concat()).replace("  ", " ");
+    assert_eq!(
+        undeploy(&[]),
+        format!("{manifests} undeploy {settings} -- bash ./kubectl\n")
+    );
+    let settings = "--operator foobar-operator --ignore-not-found true --timeout 5m";
+    assert_eq!(
+        undeploy(&["KEEP_CRDS=1", "ignore-not-found=true", "CLEANUP_TIMEOUT=5m"]),
+        format!("{manifests} undeploy {settings} --keep-crds -- bash ./kubectl\n")
+    );
 }
 
 #[test]
@@ -307,10 +306,10 @@ fn a_variable_that_is_set_to_nothing_is_an_error_that_names_it() {
 
 #[test]
 fn a_switch_that_is_off_is_off() {
-    let folder = Folder::new("one", PLACING_KUBECTL);
+    let folder = Folder::new("one", "");
     for off in ["", "0", "false", "no"] {
         let said = folder.prints(&["run", &format!("AS_OPERATOR={off}")]);
-        assert!(!said.contains("running as"), "{said}");
+        assert!(!said.contains("kubeconfig"), "{said}");
         let said = folder.prints(&["verify-api", &format!("JSON={off}")]);
         assert!(!said.contains("--output json"), "{said}");
         assert!(
@@ -327,90 +326,12 @@ fn a_switch_that_is_off_is_off() {
 }
 
 #[test]
-fn a_command_that_fails_in_the_middle_of_a_recipe_ends_it_in_makes_without_shellflags() {
-    // kubectl cannot list the CRDs.
-    let folder = Folder::new("one", "echo \"$*\" >>\"$LOG\"; [[ $* != get* ]]");
-    // GNU make 3.81 calls the shell with `-c` alone.
-    let output = folder.make(&["uninstall", ".SHELLFLAGS=-c"]);
-    assert!(!output.status.success());
-    assert!(!folder.log().contains("\ndelete "), "{}", folder.log());
-}
-
-#[test]
 fn the_targets_are_listed_in_a_folder_with_spaces_and_by_the_name_of_the_makefile() {
     let folder = Folder::new("one", "");
     let path = folder.0.path().join("Makefile");
     for words in [vec!["help"], vec!["-f", path.to_str().unwrap()]] {
         assert!(folder.prints(&words).contains("Delete ALL objects of these kinds"));
     }
-}
-
-/// A cluster with the namespace: its labels are in MADE_BY, its objects in OBJECTS.
-const NAMESPACE_KUBECTL: &str = r#"
-echo "$*" >>"$LOG"
-case "$*" in
-"delete --dry-run=client"*) echo namespace/foobar-operator-system ;;
-"get namespaces"*app.kubernetes.io/name=*) [ "$MADE_BY" != deploy ] || echo namespace/foobar-operator-system ;;
-"get namespaces"*) [ "$MADE_BY" = nobody ] || echo namespace/foobar-operator-system ;;
-api-resources*) printf 'configmaps\nleases.coordination.k8s.io\n' ;;
-"get configmaps,leases.coordination.k8s.io --namespace foobar-operator-system"*) printf "$OBJECTS" ;;
-esac
-"#;
-
-/// What undeploy prints and asks of that cluster.
-fn undeployed(made_by: &str, objects: &str, words: &[&str]) -> (String, String) {
-    let settings = format!("MADE_BY={made_by}; OBJECTS='{objects}'\n");
-    let folder = Folder::new("one", &format!("{settings}{NAMESPACE_KUBECTL}"));
-    let said = folder.prints(&[&["undeploy"], words].concat());
-    (said, folder.log())
-}
-
-#[test]
-fn make_undeploy_deletes_the_namespace_that_deploy_made_if_nobody_else_uses_it() {
-    let objects =
-        "ConfigMap/kube-root-ca.crt \\nServiceAccount/default \\nLease/foobar-operator \\nEvent/x \\nPod/mine uid-1\\n";
-    let deleted = "\ndelete namespace foobar-operator-system\n";
-    for none_or_ours in ["", objects] {
-        let (said, log) = undeployed("deploy", none_or_ours, &[]);
-        assert!(log.contains(deleted) && !said.contains("left:"), "{said}{log}");
-    }
-    for (made_by, objects, left) in [
-        ("others", "", "which `make deploy` has not made"),
-        (
-            "deploy",
-            "Lease/other \\nConfigMap/settings \\n",
-            "which has objects of others: Lease/other ConfigMap/settings",
-        ),
-    ] {
-        let (said, log) = undeployed(made_by, objects, &[]);
-        assert!(
-            said.contains(&format!("left: the namespace foobar-operator-system, {left}\n")),
-            "{said}"
-        );
-        assert!(!log.contains("delete namespace"), "{log}");
-        let selector = "delete --ignore-not-found -k config/default --selector app.kubernetes.io/component!=namespace";
-        assert!(log.contains(selector), "{log}");
-    }
-    let (said, log) = undeployed("nobody", "", &[]);
-    assert!(
-        !log.contains("delete namespace") && !said.contains("left:"),
-        "{said}{log}"
-    );
-}
-
-#[test]
-fn make_undeploy_keeps_crds_and_objects_if_asked() {
-    let (said, log) = undeployed("deploy", "FooBar/sample \\n", &["KEEP_CRDS=1"]);
-    assert!(
-        said.contains("left: the CRDs and all their objects\n") && said.contains("objects of others: FooBar/sample"),
-        "{said}"
-    );
-    let deletes: Vec<_> = log
-        .lines()
-        .filter(|line| line.starts_with("delete ") && !line.contains("--dry-run"))
-        .collect();
-    let operator = "delete --ignore-not-found=false -k config/default --selector app.kubernetes.io/component notin (crd, namespace)";
-    assert_eq!(deletes, [operator]);
 }
 
 /// A cargo whose program writes all objects, or reads them.
@@ -447,96 +368,6 @@ fn make_build_installer_writes_two_parts_for_operators_of_one_namespace_only() {
             "{case}: {said}"
         );
     }
-}
-
-/// A kubectl with a CRD whose objects wait for a garbage collector that never ends their deletion: it has first seen them in
-/// a version that is gone. The operator needs a moment to clean up, and the collector one for their child.
-const STUCK_KUBECTL: &str = r#"#!/usr/bin/env bash
-echo "$*" >>"$LOG"
-nth() { grep -c -- "^$1" "$LOG"; }
-case "$*" in
-"get -k config/crd --ignore-not-found -o name") echo crd/foobars.test.example.com ;;
-"api-resources"*) echo configmaps ;;
-"delete foobars"*--cascade=foreground*) until [ -e "$LOG.released" ]; do command -p sleep 0.05; done ;;
-"delete foobars"*--cascade=background*) touch "$LOG.released" ;;
-"get foobars"*) [ "$(nth "get foobars")" -gt 3 ] && echo '["foregroundDeletion"] uid-1' || echo '["foregroundDeletion","ours"] uid-1' ;;
-"get configmaps"*) [ "$(nth "get configmaps")" -gt 2 ] || echo "ConfigMap default/sample uid-0 uid-1" ;;
-esac
-"#;
-
-#[test]
-fn make_uninstall_releases_objects_that_the_garbage_collector_forgot_once_their_children_are_gone() {
-    let root = std::env::temp_dir().join(format!("kubewright-makefile-uninstall-{}", std::process::id()));
-    fs::create_dir_all(root.join("bin")).unwrap();
-    let makefile = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/one/Makefile");
-    fs::copy(makefile, root.join("Makefile")).unwrap();
-    fs::write(root.join("kubectl"), STUCK_KUBECTL).unwrap();
-    // Its pauses take no time.
-    let sleep = root.join("bin/sleep");
-    fs::write(&sleep, "#!/usr/bin/env bash\n").unwrap();
-    fs::set_permissions(&sleep, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
-    let path = format!("{}:{}", root.join("bin").display(), std::env::var("PATH").unwrap());
-    let (log, kubectl) = (
-        root.join("log"),
-        format!("KUBECTL=bash {}", root.join("kubectl").display()),
-    );
-    let mut make = Command::new("make");
-    make.args(["uninstall", &kubectl]).current_dir(&root);
-    make.env("LOG", &log).env("PATH", path);
-    let output = make.env_remove("MAKEFLAGS").env_remove("MAKELEVEL").output().unwrap();
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success() && errors.is_empty(), "{errors}");
-    let log = fs::read_to_string(log).unwrap();
-    let count = |words: &str| log.lines().filter(|line| line.starts_with(words)).count();
-    let at = |words: &str| log.find(words).unwrap_or_else(|| panic!("no `{words}` in\n{log}"));
-    let released = at("--cascade=background");
-    // Three times the operator's finalizer is still there; then five quiet looks are needed; then two find the child.
-    assert!(log[..released].matches("\nget foobars").count() >= 10, "{log}");
-    assert_eq!(log[..released].matches("\nget configmaps").count(), 3, "{log}");
-    assert_eq!(
-        count("delete foobars.test.example.com --all --all-namespaces --cascade=foreground"),
-        1
-    );
-    assert!(released < at("delete --ignore-not-found=false -k config/crd"), "{log}");
-    fs::remove_dir_all(root).unwrap();
-}
-
-#[test]
-fn make_undeploy_takes_the_converter_out_of_crds_once_the_operator_is_gone() {
-    let root = std::env::temp_dir().join(format!("kubewright-makefile-undeploy-{}", std::process::id()));
-    fs::create_dir_all(&root).unwrap();
-    let makefile = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/wide/Makefile");
-    fs::copy(makefile, root.join("Makefile")).unwrap();
-    fs::write(root.join("kubectl"), KUBECTL).unwrap();
-    let (log, kubectl) = (
-        root.join("log"),
-        format!("KUBECTL=bash {}", root.join("kubectl").display()),
-    );
-    let mut make = Command::new("make");
-    make.args(["undeploy", &kubectl]).current_dir(&root).env("LOG", &log);
-    let output = make.env_remove("MAKEFLAGS").env_remove("MAKELEVEL").output().unwrap();
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{errors}");
-    let log = fs::read_to_string(log).unwrap();
-    let at = |words: &str| log.find(words).unwrap_or_else(|| panic!("no `{words}` in\n{log}"));
-    let none = r#"patch crd/foobars.test.example.com --type merge --patch {"spec":{"conversion":{"strategy":"None","webhook":null}}}"#;
-    assert!(at("-k config/default --selector") < at(none));
-    assert!(
-        at(none) < at("delete --ignore-not-found -k config/default --selector app.kubernetes.io/component!=namespace")
-    );
-    assert!(!log.contains("patch crd/greeters"), "{log}");
-    // One kind's deletion in the foreground does not end.
-    let deleted = |cascade: &str| {
-        at(&format!(
-            "delete greeters.test.example.com --all --all-namespaces --cascade={cascade}"
-        ))
-    };
-    assert!(deleted("foreground") < deleted("background"));
-    assert!(
-        !log.contains("delete foobars.test.example.com --all --all-namespaces --cascade=background"),
-        "{log}"
-    );
-    fs::remove_dir_all(root).unwrap();
 }
 
 #[test]

@@ -60,6 +60,7 @@ mod options;
 mod parallel;
 mod pattern;
 mod pipeline;
+mod removal;
 mod rendered;
 mod rust_formats;
 mod semver;

@@ -1,10 +1,12 @@
 //! The command line of a project's `manifests` program: reads the arguments, runs the pipeline, writes or compares files.
 
 mod arguments;
+mod beside;
 
 use self::arguments::{Arguments, HELP, parse};
 use crate::compat::{self, Break};
 use crate::files::{self, Mode, Streams};
+use crate::removal::{self, Removed};
 use crate::stamp::Stamp;
 use crate::words::settled;
 use crate::{Options, describe::Describe, pipeline::finish, source};
@@ -25,7 +27,8 @@ use std::process::ExitCode;
 /// With the first argument `chart` it writes a Helm chart instead: see [`crate::chart`]. With `bundle` it writes an OLM bundle: see
 /// [`crate::bundle`]. With `parts` it writes the objects on standard input into two files, for the administrator of the cluster and for the one
 /// of the operator's namespace. With `api-docs` it writes a page about the kinds: see [`crate::api_docs`]. With `installer` it writes all
-/// objects of the project into one file, and with `deploy` it applies them.
+/// objects of the project into one file, with `deploy` it applies them, and with `undeploy` or `uninstall` it takes them out of the cluster. With
+/// `kubeconfig` it prepares the cluster for an operator on this machine. With `dev` it becomes the program `dev`.
 ///
 /// If the program, its arguments, `sources` and `--out` have not changed since an earlier run, by the lengths and modification times of
 /// files, the run does nothing. `--check` and `--breaking-since` always compare.
@@ -55,6 +58,10 @@ fn program<D: Describe>(crds: &[D], sources: &Path, words: Vec<String>, streams:
         Some("parts") => return parts::execute(rest, &mut io::stdin().lock(), streams),
         Some("installer") => return installer::execute(rest, &mut io::stdin().lock(), streams),
         Some("deploy") => return installer::deploy(rest, streams),
+        Some("kubeconfig") => return installer::kubeconfig(rest, streams),
+        Some("uninstall") => return removal::execute(Removed::Kinds, rest, streams),
+        Some("undeploy") => return removal::execute(Removed::Operator, rest, streams),
+        Some("dev") => return beside::run("dev", rest, streams),
         _ => {}
     }
     if let Err(elsewhere) = checkout::check(sources) {

@@ -48,11 +48,20 @@ pub(crate) fn execute(words: impl Iterator<Item = String>, mut streams: Streams<
 
 fn apply(arguments: &Arguments, streams: &mut Streams<'_>) -> Result<(), String> {
     let source = &arguments.source;
-    let mut documents = source.documents(&mut std::io::empty())?;
     if arguments.local {
-        let url = arguments.webhook_url.as_deref();
-        documents.retain_mut(|document| local::adapt(&mut document.object, url));
+        return local(source, arguments.webhook_url.as_deref(), streams);
     }
+    apply_all(source, source.documents(&mut std::io::empty())?, streams)
+}
+
+/// Applies what an operator on this machine needs; webhooks only with the URL at which the cluster reaches them.
+pub(super) fn local(source: &Source, url: Option<&str>, streams: &mut Streams<'_>) -> Result<(), String> {
+    let mut documents = source.documents(&mut std::io::empty())?;
+    documents.retain_mut(|document| local::adapt(&mut document.object, url));
+    apply_all(source, documents, streams)
+}
+
+fn apply_all(source: &Source, documents: Vec<Document>, streams: &mut Streams<'_>) -> Result<(), String> {
     let mut applied = Vec::new();
     for document in documents {
         if text(&document.object, "/kind") == "Namespace" && is_of_others(source, &document.object)? {
@@ -73,8 +82,8 @@ fn send(source: &Source, documents: &[Document]) -> Result<(), String> {
     source.send(&arguments, &rendered::join(documents))
 }
 
-/// Whether the namespace exists without the marks of `wanted`.
-fn is_of_others(source: &Source, wanted: &Value) -> Result<bool, String> {
+/// Whether the namespace exists without the marks of `wanted`, so that `make deploy` has not made it.
+pub(crate) fn is_of_others(source: &Source, wanted: &Value) -> Result<bool, String> {
     let name = text(wanted, "/metadata/name");
     let found = source.output(&["get", "namespace", name, "--ignore-not-found", "--output", "json"])?;
     if found.trim().is_empty() {

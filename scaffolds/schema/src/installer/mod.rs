@@ -6,11 +6,13 @@
 //! - A file is written completely or not at all.
 //! - A namespace that exists and was not made by `make deploy` is left as it is.
 
+mod account;
 mod apply;
 mod local;
 mod program;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use self::apply::execute as deploy;
+pub(crate) use self::account::execute as kubeconfig;
+pub(crate) use self::apply::{execute as deploy, is_of_others};
 pub(crate) use self::program::execute;

@@ -218,3 +218,75 @@ fn an_operator_on_this_machine_gets_webhooks_at_its_url_or_none() {
     let (code, said) = kubectl.deploy(&["--webhook-url", "https://192.168.1.5:9443"]);
     assert!(code == 2 && said.contains("has no effect without `--local`"), "{said}");
 }
+
+/// A kubectl whose kubeconfig has a client certificate, and which prints the token of an account.
+const ACCOUNT: &str = r#"
+case "$*" in
+kustomize*) cat "${0%/*}/objects" ;;
+apply*) cat >"${0%/*}/applied" ;;
+"--namespace foo-system create token runner --duration 24h") echo a.b.c ;;
+"config view --raw --minify --flatten --output json") echo '{"clusters": [{"name": "c", "cluster": {"server": "https://10.0.0.1"}}],
+    "contexts": [{"name": "here", "context": {"cluster": "c", "user": "me"}}], "current-context": "here",
+    "users": [{"name": "me", "user": {"client-key-data": "secret"}}]}' ;;
+esac
+"#;
+
+#[test]
+fn an_operator_on_this_machine_gets_a_kubeconfig_with_nothing_but_its_token() {
+    let objects = OBJECTS.replace(
+        "      containers:\n",
+        "      serviceAccountName: runner\n      containers:\n",
+    );
+    let kubectl = Kubectl::new(&objects, "");
+    fs::write(kubectl.path("kubectl"), ACCOUNT).unwrap();
+    let out = kubectl.path("target/operator.kubeconfig");
+    let words = || {
+        let out = format!("--out={}", out.display());
+        [out].into_iter().chain(kubectl.words())
+    };
+    fs::create_dir(kubectl.path("target")).unwrap();
+    fs::write(&out, "of an earlier run, for everybody").unwrap();
+    let (code, said) = said(|streams| super::kubeconfig(words(), streams));
+    assert_eq!(
+        (code, said.as_str()),
+        (0, "running as runner in the namespace foo-system\n")
+    );
+    let config = yaml::documents(&fs::read_to_string(&out).unwrap()).unwrap().remove(0);
+    let wanted = serde_json::json!({
+        "clusters": [{"name": "c", "cluster": {"server": "https://10.0.0.1"}}],
+        "contexts": [{"name": "here", "context": {"cluster": "c", "user": "operator", "namespace": "foo-system"}}],
+        "current-context": "here",
+        "users": [{"name": "operator", "user": {"token": "a.b.c"}}],
+    });
+    assert_eq!(config, wanted);
+    assert!(!kubectl.read("applied").contains("kind: Deployment\n"));
+    #[cfg(unix)]
+    {
+        let mode = std::os::unix::fs::PermissionsExt::mode(&fs::metadata(&out).unwrap().permissions());
+        assert_eq!(mode & 0o777, 0o600);
+    }
+}
+
+#[test]
+fn without_a_context_or_an_operator_there_is_no_kubeconfig() {
+    let no_context = ACCOUNT.replace("\"contexts\"", "\"others\"");
+    for (kubectl, objects, wrong) in [
+        (
+            no_context.as_str(),
+            OBJECTS,
+            "has no current context\n\nhint: kubectl config use-context",
+        ),
+        (ACCOUNT, "kind: Namespace\n", "config/default has to contain ../manager"),
+    ] {
+        let cluster = Kubectl::new(objects, "");
+        fs::write(
+            cluster.path("kubectl"),
+            kubectl.replace("create token runner", "create token default"),
+        )
+        .unwrap();
+        let out = cluster.path("operator.kubeconfig");
+        let words = [format!("--out={}", out.display())].into_iter().chain(cluster.words());
+        let (code, said) = said(|streams| super::kubeconfig(words, streams));
+        assert!(code == 1 && said.contains(wrong) && !out.exists(), "{said}");
+    }
+}

@@ -11,6 +11,10 @@ Writes the CustomResourceDefinitions of this project, one file per kind.
 Usage: manifests [OPTIONS]
        manifests installer [OPTIONS]   Write one file with all objects; see `manifests installer --help`
        manifests deploy [OPTIONS]      Apply all objects; see `manifests deploy --help`
+       manifests undeploy [OPTIONS]    Delete all objects; see `manifests undeploy --help`
+       manifests uninstall [OPTIONS]   Delete the objects of these kinds and the CRDs; see `manifests uninstall --help`
+       manifests kubeconfig [OPTIONS]  Prepare the cluster for an operator on this machine; see `manifests kubeconfig --help`
+       manifests dev [-- ARGUMENTS]    Become the program `dev` of the same build
        manifests chart [OPTIONS]       Write a Helm chart; see `manifests chart --help`
        manifests parts [OPTIONS]       Write a manifest for the cluster, and one for its namespace; see `manifests parts --help`
        manifests bundle [OPTIONS]      Write an OLM bundle; see `manifests bundle --help`

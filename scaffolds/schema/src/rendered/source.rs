@@ -5,7 +5,7 @@ use super::{image, names};
 use crate::words::Words;
 use serde_json::Value;
 use std::io::{ErrorKind, Read};
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 
 /// The options of a command that ships objects.
 #[derive(Debug)]
@@ -110,6 +110,46 @@ impl Source {
             Some(Err(error)) => Err(format!("`{}` did not read all objects: {error}", self.line(arguments))),
             _ => Ok(()),
         }
+    }
+
+    /// What kubectl prints, even if it fails: a list that is not complete.
+    ///
+    /// # Errors
+    /// It cannot be started.
+    pub(crate) fn printed(&self, arguments: &[&str]) -> Result<String, String> {
+        let output = self.command(arguments)?.stderr(Stdio::null()).output();
+        let output = output.map_err(|error| self.cannot_start(&error))?;
+        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    }
+
+    /// What kubectl prints, without its messages; `None` if it fails.
+    pub(crate) fn quiet(&self, arguments: &[&str]) -> Option<String> {
+        let output = self.command(arguments).ok()?.stderr(Stdio::null()).output().ok()?;
+        let printed = || String::from_utf8_lossy(&output.stdout).into_owned();
+        output.status.success().then(printed)
+    }
+
+    /// Runs kubectl, which prints for the user.
+    ///
+    /// # Errors
+    /// It cannot be started, or fails; then it has printed why.
+    pub(crate) fn run(&self, arguments: &[&str]) -> Result<(), String> {
+        let status = self.start(arguments)?.wait();
+        self.ended(arguments, status.map_err(|error| self.cannot_start(&error))?)
+    }
+
+    /// Starts kubectl, which prints for the user.
+    ///
+    /// # Errors
+    /// It cannot be started.
+    pub(crate) fn start(&self, arguments: &[&str]) -> Result<Child, String> {
+        let child = self.command(arguments)?.stdin(Stdio::null()).spawn();
+        child.map_err(|error| self.cannot_start(&error))
+    }
+
+    /// The folder of the kustomization.
+    pub(crate) fn folder(&self) -> &str {
+        &self.folder
     }
 
     fn command(&self, arguments: &[&str]) -> Result<Command, String> {

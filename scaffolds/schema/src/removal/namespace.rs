@@ -1,0 +1,76 @@
+//! Deletes the namespace of the operator, if it is nobody else's.
+
+use crate::installer::is_of_others;
+use crate::rendered::{Source, text};
+
+/// What Kubernetes itself keeps in each namespace, and what it makes for objects that are there.
+const OF_KUBERNETES: [&str; 6] = [
+    "ConfigMap/kube-root-ca.crt",
+    "ConfigMap/openshift-service-ca.crt",
+    "Endpoints/",
+    "EndpointSlice/",
+    "Event/",
+    "ServiceAccount/default",
+];
+
+/// Deletes the namespace that is among the objects of the project. Otherwise the text says why it stays; `None` if it is gone, or none of the
+/// project's.
+///
+/// # Errors
+/// kubectl fails.
+pub(super) fn remove(source: &Source, operator: &str) -> Result<Option<String>, String> {
+    let objects = source.objects(&mut std::io::empty())?;
+    let own = |object: &&serde_json::Value| {
+        text(object, "/kind") == "Namespace"
+            && object["metadata"]["labels"]["app.kubernetes.io/component"] == "namespace"
+    };
+    let Some(wanted) = objects.iter().find(own) else {
+        return Ok(None);
+    };
+    let name = text(wanted, "/metadata/name");
+    let left = |why: &str| Ok(Some(format!("the namespace {name}, {why}")));
+    let found = source.output(&["get", "namespace", name, "--ignore-not-found", "--output", "name"])?;
+    if found.trim().is_empty() {
+        return Ok(None);
+    }
+    if is_of_others(source, wanted)? {
+        return left("which `make deploy` has not made");
+    }
+    let Some(others) = others(source, name, operator) else {
+        return left("of which not all objects can be listed");
+    };
+    if !others.is_empty() {
+        return left(&format!("which has objects of others: {}", others.join(" ")));
+    }
+    source.run(&["delete", "namespace", name])?;
+    Ok(None)
+}
+
+/// The objects of others; `None` if not all objects can be listed.
+fn others(source: &Source, namespace: &str, operator: &str) -> Option<Vec<String>> {
+    let kinds = [
+        "api-resources",
+        "--namespaced",
+        "--verbs",
+        "list,delete",
+        "--output",
+        "name",
+    ];
+    let kinds = source.output(&kinds).ok()?.lines().collect::<Vec<_>>().join(",");
+    let selector = format!("app.kubernetes.io/name!={operator},kubewright.dev/operator!={operator}");
+    let form = r#"jsonpath={range .items[*]}{.kind}/{.metadata.name} {.metadata.ownerReferences[*].uid}{"\n"}{end}"#;
+    let all = ["get", &kinds, "--namespace", namespace, "--ignore-not-found"];
+    let listed = source.output(&[&all[..], &["--selector", &selector, "--output", form]].concat());
+    let lease = format!("Lease/{operator}");
+    let is_kubernetes = |object: &str| {
+        OF_KUBERNETES.iter().any(|known| match known.ends_with('/') {
+            true => object.starts_with(known),
+            false => object == *known,
+        })
+    };
+    let listed = listed.ok()?;
+    let lines = listed.lines().filter_map(|line| line.split_once(' '));
+    let unowned = lines.filter(|(_, owners)| owners.is_empty()).map(|(object, _)| object);
+    let others = unowned.filter(|object| !is_kubernetes(object) && *object != lease);
+    Some(others.map(str::to_owned).collect())
+}
