@@ -113,10 +113,11 @@ impl Ask {
         }
         let flags: Vec<_> = self.missing.iter().map(|flag| format!("`{flag}`")).collect();
         let are = if flags.len() == 1 { "is" } else { "are" };
-        let yes = if self.yes {
-            "these have no default"
-        } else {
-            "add them, or run the command on a terminal to be asked"
+        let yes = match (self.yes, flags.len()) {
+            (true, 1) => "it has no default",
+            (true, _) => "they have no defaults",
+            (false, 1) => "add it, or run the command on a terminal to be asked",
+            (false, _) => "add them, or run the command on a terminal to be asked",
         };
         Err(Usage::error(format!(
             "{} {are} missing\n\nhint: {yes}; see `kubewright {command} --help`",

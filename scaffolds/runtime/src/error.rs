@@ -13,7 +13,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 pub type BoxError = Box<dyn StdError + Send + Sync + 'static>;
 
 /// An error of a reconciler or of the runtime. [`Error::class`] decides what the controller does with it.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// A request to the API server failed.
@@ -54,6 +54,24 @@ pub enum Error {
     /// The operator's own code or flags ask for something impossible, such as two controllers of one name.
     #[error("{0}")]
     Setup(String),
+}
+
+/// The message as [`Display`](std::fmt::Display) prints it, then each cause that says more: a test that returns the error is read by people.
+impl std::fmt::Debug for Error {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut said = self.to_string();
+        f.write_str(&said)?;
+        let mut cause = self.source();
+        while let Some(error) = cause {
+            let text = error.to_string();
+            if !said.contains(&text) {
+                write!(f, "\n\ncaused by: {text}")?;
+            }
+            said = text;
+            cause = error.source();
+        }
+        Ok(())
+    }
 }
 
 /// The existing object that has the name of a child.
@@ -269,4 +287,22 @@ pub(crate) fn chain(error: &dyn std::error::Error) -> String {
         source = cause.source();
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Error;
+
+    #[test]
+    fn a_test_that_fails_prints_the_message_and_each_cause_that_says_more() {
+        let setup = Error::Setup("two lines\n\nhint: a \"remedy\"".to_owned());
+        assert_eq!(format!("{setup:?}"), "two lines\n\nhint: a \"remedy\"");
+        let inner = std::io::Error::other("the disk is full");
+        let retry = Error::retry(kube::Error::ReadEvents(inner));
+        let shown = format!("{retry:?}");
+        assert!(
+            shown.ends_with("the disk is full") && shown.matches("the disk is full").count() == 1,
+            "{shown}"
+        );
+    }
 }

@@ -120,8 +120,8 @@ impl Blocked {
     /// Polls the objects that no watch shows, for as long as the controller runs, and requeues the owners whose object
     /// is gone or has another owner.
     ///
-    /// One request at a time, each for the metadata of one object. An object is requested 1 s after it was found in the
-    /// way, then with delays that double up to 5 minutes, with up to 10 % jitter; at most ten requests are sent in a
+    /// One request at a time, each for the metadata of one object. An object is requested 100 ms after it was found in
+    /// the way, then with delays that double up to 5 minutes, with up to 10 % jitter; at most ten requests are sent in a
     /// second.
     pub(crate) async fn poll(self: Arc<Self>, queue: WorkQueue) {
         let mut jitter = Jitter::random();

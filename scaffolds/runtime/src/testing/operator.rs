@@ -206,9 +206,13 @@ fn check_role(program: &str) -> io::Result<Result<()>> {
         return Ok(Ok(()));
     }
     let said = [output.stdout, output.stderr].concat();
+    // It ends with the remedy.
     let said = String::from_utf8_lossy(&said);
-    let text = format!("`config/rbac/role.yaml` differs from what the controllers declare:\n{said}");
-    Ok(Err(Error::Setup(format!("{text}\n\nhint: run `make manifests`"))))
+    let text = format!(
+        "`config/rbac/role.yaml` differs from what the controllers declare:\n{}",
+        said.trim_end()
+    );
+    Ok(Err(Error::Setup(text)))
 }
 
 /// Sends a request to the readiness probe, in HTTP/1.0 because then the response ends with the connection.
