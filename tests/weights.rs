@@ -1,0 +1,168 @@
+//! A ratchet: what users carry, compile and read is not heavier than the page says. Raising a figure is a line of a diff that somebody defends;
+//! `KUBEWRIGHT_BLESS=1 cargo test --test weights` writes the figures that have fallen. tests/golden/check counts the crates behind `api`.
+
+use kubewright::plan::plan;
+use kubewright::project::{Crates, Project, file};
+use kubewright::render::{Rendered, Templates, render};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+const PAGE: &str = "docs/src/contributing/weights.md";
+
+fn repository() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The project after `init` and `create api --kind FooBar`, as the form has it.
+fn project(crates: Crates) -> Rendered {
+    let text = fs::read_to_string(repository().join("tests/golden/one/PROJECT")).unwrap();
+    let project = Project {
+        crates,
+        ..file::parse(&text).unwrap()
+    };
+    let templates = Templates::load(&[]).unwrap();
+    render(&project, &plan(&project, templates.catalogue()).unwrap(), &templates).unwrap()
+}
+
+fn lines(rendered: &Rendered, is_counted: impl Fn(&str) -> bool) -> usize {
+    let counted = rendered.iter().filter(|(path, _)| is_counted(path.as_str()));
+    counted.map(|(_, file)| file.text.lines().count()).sum()
+}
+
+/// The text of each file below a folder that ends so.
+fn texts(folder: &Path, end: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
+            let path = entry.path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.to_string_lossy().ends_with(end) {
+                found.push(fs::read_to_string(path).unwrap());
+            }
+        }
+    }
+    found
+}
+
+/// How many names of types a crate defines three times or more.
+fn repeated_types(src: &Path) -> usize {
+    let mut count: BTreeMap<String, usize> = BTreeMap::new();
+    for text in texts(src, ".rs") {
+        for line in text.lines() {
+            let line = line.trim_start();
+            let line = line.strip_prefix("pub").map_or(line, |rest| {
+                rest.trim_start_matches("(crate)").trim_start_matches("(super)")
+            });
+            let name = ["struct ", "enum ", "trait "]
+                .iter()
+                .find_map(|keyword| line.trim_start().strip_prefix(keyword));
+            if let Some(name) = name {
+                let name = name.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+                *count.entry(name.to_owned()).or_default() += 1;
+            }
+        }
+    }
+    count.values().filter(|count| **count >= 3).count()
+}
+
+fn weights() -> Vec<(&'static str, usize)> {
+    let (vendored, registry) = (project(Crates::Vendored), project(Crates::Registry));
+    let part = |name: &str| lines(&vendored, |path| path.starts_with(&format!("crates/{name}/")));
+    let operator = ["machinery", "schema", "runtime"];
+    let source = |path: &str| {
+        path.ends_with(".rs")
+            && operator
+                .iter()
+                .any(|name| path.starts_with(&format!("crates/{name}/src/")))
+    };
+    let words = |text: String| text.split_whitespace().count();
+    let crates = [
+        "src",
+        "scaffolds/machinery/src",
+        "scaffolds/schema/src",
+        "scaffolds/runtime/src",
+        "scaffolds/apiserver/src",
+    ];
+    vec![
+        ("files of a new project", vendored.len() + 1),
+        ("lines of a new project", lines(&vendored, |_| true)),
+        ("files of a new project with crates from crates.io", registry.len() + 1),
+        (
+            "lines of a new project with crates from crates.io",
+            lines(&registry, |_| true),
+        ),
+        ("lines of its Makefile", lines(&vendored, |path| path == "Makefile")),
+        (
+            "lines of our source that an operator compiles",
+            lines(&vendored, source),
+        ),
+        ("lines of `crates/machinery`", part("machinery")),
+        ("lines of `crates/schema`", part("schema")),
+        ("lines of `crates/runtime`", part("runtime")),
+        ("lines of `crates/apiserver`", part("apiserver")),
+        (
+            "words of the book",
+            texts(&repository().join("docs/src"), ".md")
+                .into_iter()
+                .map(words)
+                .sum(),
+        ),
+        (
+            "names that a crate gives to three types or more",
+            crates.iter().map(|src| repeated_types(&repository().join(src))).sum(),
+        ),
+    ]
+}
+
+/// The figure at the end of a row of the page.
+fn limit(row: &str) -> Option<usize> {
+    let figure = row.trim_end().trim_end_matches('|').rsplit('|').next()?;
+    figure.trim().replace(',', "").parse().ok()
+}
+
+fn with_commas(figure: usize) -> String {
+    let digits = figure.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[test]
+fn nothing_is_heavier_than_the_page_says() {
+    let page = repository().join(PAGE);
+    let mut text = fs::read_to_string(&page).unwrap();
+    let bless = std::env::var_os("KUBEWRIGHT_BLESS").is_some();
+    let mut heavier = Vec::new();
+    for (what, found) in weights() {
+        let row = text.lines().find(|row| row.starts_with(&format!("| {what} |")));
+        let row = row.unwrap_or_else(|| panic!("{PAGE} has no row `{what}`")).to_owned();
+        let limit = limit(&row).unwrap_or_else(|| panic!("{PAGE} has no figure in the row `{what}`"));
+        if found > limit {
+            heavier.push(format!(
+                "{what}: {} instead of {}",
+                with_commas(found),
+                with_commas(limit)
+            ));
+        }
+        if found < limit && bless {
+            let begin = row.trim_end_matches('|').rfind('|').unwrap();
+            text = text.replace(&row, &format!("{} {} |", &row[..=begin], with_commas(found)));
+        }
+    }
+    assert!(
+        heavier.is_empty(),
+        "heavier than {PAGE} says:\n{}\n\nhint: make it lighter, or raise the figure on the page and say why in the commit",
+        heavier.join("\n")
+    );
+    if bless {
+        fs::write(page, text).unwrap();
+    }
+}
