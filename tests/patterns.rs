@@ -87,7 +87,7 @@ fn delete_undoes_a_pattern_but_refuses_an_internal_kind_in_use() {
     api(dir.path(), "delete", "OrderRun", &[]).refuses(
         1,
         &[
-            "`OrderRun` is what the controller of `Order` turns its objects into",
+            "the controller of `Order` makes objects of `OrderRun`",
             "delete `Order` first",
         ],
     );

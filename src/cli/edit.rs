@@ -36,7 +36,7 @@ pub struct Args {
     /// The owner that the licence names
     #[arg(long, value_name = "NAME", value_parser = init::owner)]
     owner: Option<Owner>,
-    /// The year the licence names
+    /// The copyright year of the licence
     #[arg(long, value_name = "Y", value_parser = clap::value_parser!(u16).range(1970..=9999))]
     year: Option<u16>,
     /// Show the changes as a diff, and write nothing

@@ -37,7 +37,7 @@ pub struct Args {
     /// The owner that the licence names [default: The PROJECT authors]
     #[arg(long, value_name = "NAME", value_parser = owner)]
     owner: Option<Owner>,
-    /// The year the licence names [default: this year]
+    /// The copyright year of the licence [default: this year]
     #[arg(long, value_name = "Y", value_parser = clap::value_parser!(u16).range(1970..=9999))]
     year: Option<u16>,
     /// Where the project has kubewright's crates

@@ -11,7 +11,7 @@ use std::marker::PhantomData;
 pub struct Flag {
     /// Its name, without `--`.
     name: &'static str,
-    /// The value that says what is so anyway, and is accepted; empty if there is none.
+    /// The value that equals the behaviour of kubewright, and is accepted; empty if there is none.
     always: &'static str,
     /// What to use in its place.
     instead: &'static str,

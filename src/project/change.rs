@@ -171,7 +171,7 @@ impl Project {
         let rest = version.filter(|version| !kind.has_only(version));
         if let Some(maker) = self.makers(kind, version).first() {
             bail!(
-                "`{name}` is what the controller of `{0}` turns its objects into\n\n\
+                "the controller of `{0}` makes objects of `{name}`\n\n\
                  hint: delete `{0}` first, or give it another pattern with `create api --force`",
                 maker.name
             );
@@ -285,7 +285,7 @@ fn unused(kind: &Kind, version: &Version) -> Result<()> {
 fn extend(kind: &mut Kind, new: &NewApi, project: &Project) -> Result<()> {
     if kind.origin != new.origin {
         bail!(
-            "`{}` of `{}` is {} already, and PROJECT could not tell the two apart\n\nhint: choose another `--group` or `--kind`",
+            "the project has `{}` of `{}` already, as {}: PROJECT names a kind by group and name\n\nhint: choose another `--group` or `--kind`",
             kind.name,
             kind.group,
             kind.origin.owner()

@@ -5,7 +5,7 @@ use super::check::near;
 use super::{Group, Kind, KindName, Origin, Project, Version, kubernetes};
 use anyhow::{Result, bail};
 
-/// Groups of Kubernetes without which nobody could repair a webhook that is broken, and why. Those of reviews have no
+/// API groups that a broken webhook must never block, because they are needed to repair the cluster. The groups of reviews have no
 /// kinds that can be listed; the runtime refuses them.
 const UNTOUCHABLE: [(&str, &str); 2] = [
     (

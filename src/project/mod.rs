@@ -116,7 +116,7 @@ pub enum Crates {
     /// their source is in the project, below `crates/`
     #[default]
     Vendored,
-    /// crates.io has them, in the version of this kubewright, once that is released
+    /// they are downloaded from crates.io, in the version of this kubewright, which has to be released
     Registry,
 }
 

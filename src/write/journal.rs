@@ -108,8 +108,8 @@ pub fn pending(root: &Path, tree: &Beneath, disk: &dyn Disk) -> Result<Option<(J
     let foreign = || {
         format!(
             "`{path}` was not written by a command that you ran in this folder, so it is not carried out\n\n\
-             hint: did it come with the checkout, then do not trust the checkout; was a command of yours interrupted on another \
-             machine, look with `git status` at what it left; then delete `{FOLDER}`"
+             hint: if it came with a checkout, do not trust that checkout; if one of your commands was interrupted on another machine, \
+             `git status` shows what it left; then delete `{FOLDER}`"
         )
     };
     let text = String::from_utf8(bytes).ok().with_context(foreign)?;

@@ -29,7 +29,7 @@ pub struct Succession<'a> {
 enum Merged {
     Clean(String),
     Conflicts(String),
-    /// A managed file that was edited, so that its text is nobody's.
+    /// A managed file that was edited: its text is neither the old nor the new one of a release.
     Edited,
     /// Not text.
     Binary,

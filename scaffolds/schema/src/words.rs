@@ -45,7 +45,7 @@ impl<I: Iterator<Item = String>> Words<I> {
     /// The next flag; `None` at the end.
     ///
     /// # Errors
-    /// The one before has a value, and nobody asked for it.
+    /// The flag before it has a value, which was not read.
     pub(crate) fn flag(&mut self) -> Result<Option<String>, String> {
         if self.attached.is_some() {
             return Err(format!("`{}` takes no value", self.flag));

@@ -15,8 +15,8 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Writes `etcd` and `kube-apiserver` for controller-runtime's envtest, fabric8's
-kube-api-test and others: both are kubewright under those names. A kubectl of
-PATH is linked beside them.
+kube-api-test and others: copies of the kubewright program, which acts by its
+file name. A kubectl of PATH is linked beside them.
 
 Examples:
   source <(kubewright envtest)

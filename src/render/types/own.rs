@@ -80,8 +80,7 @@ fn each(list: &Value) -> impl Iterator<Item = &Value> {
     list.as_array().into_iter().flatten()
 }
 
-/// What the schema of the whole object says beside its fields, where the derive would say something else: it requires a spec, and
-/// nothing more.
+/// Keywords of the whole object's schema that the derive cannot produce: it writes a required spec, and nothing more.
 pub fn beyond_derive(subject: &Subject, root: &Root) -> Option<Map<String, Value>> {
     let mut rest = super::schema(subject.crd, subject.version)?.as_object()?.clone();
     rest.retain(|key, _| !["description", "properties"].contains(&key.as_str()));

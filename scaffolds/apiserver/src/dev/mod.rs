@@ -141,7 +141,7 @@ impl Config {
         definitions.extend(manifests::in_folder(&folder.join("crd/external"))?);
         let rbac = manifests::of_kustomization(&folder.join("rbac"), warn)?;
         let mut policies = manifests::in_folder(&folder.join("policy"))?;
-        // What is for kustomize has no version.
+        // kustomization.yaml has no `apiVersion`.
         policies.retain(|manifest| manifest.object["apiVersion"].is_string());
         Ok(Self {
             definitions,

@@ -1,4 +1,4 @@
-//! A server in the place of kube-apiserver: on an address and with certificates that others choose.
+//! Serves in the place of kube-apiserver, at the caller's address and with the caller's certificates.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 

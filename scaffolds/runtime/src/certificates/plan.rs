@@ -30,9 +30,9 @@ pub(super) struct State {
     issuer: String,
     /// The names that the leaf is valid for.
     names: Vec<String>,
-    /// What servers show.
+    /// The certificate that servers use.
     pub(super) leaf: Issued,
-    /// What signs leaves.
+    /// The authority that signs the leaf.
     authority: Issued,
     /// The next authority, before clients trust it.
     next: Option<Issued>,

@@ -162,7 +162,7 @@ pub struct Options {
     #[arg(long, value_name = "DURATION", default_value = "90s", value_parser = duration, hide_short_help = true)]
     pub watch_silence_timeout: Duration,
 
-    /// Requests per second that may begin in the long run, but for those of the lease, of webhooks, of certificates, and of reviews of tokens; 0 for no limit
+    /// Average limit of requests per second to the API server, without those for the lease, webhooks, certificates and reviews of tokens; 0 for no limit
     #[arg(long, value_name = "N", default_value = "0", value_parser = per_second, hide_short_help = true)]
     pub kube_api_qps: f64,
 
@@ -178,7 +178,7 @@ pub struct Options {
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t)]
     pub log_format: LogFormat,
 
-    /// What is logged: error, warn, info, debug, trace, or directives as `info,my_operator=debug`
+    /// Log filter: error, warn, info, debug, trace, or directives as `info,my_operator=debug`
     /// [default: RUST_LOG, or info]
     #[arg(long, value_name = "LEVEL", value_parser = directives)]
     pub log_level: Option<String>,

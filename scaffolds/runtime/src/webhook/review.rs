@@ -94,7 +94,7 @@ impl Request {
     ///
     /// # Errors
     ///
-    /// Why it is none.
+    /// The body is not an AdmissionReview; the text says why.
     pub(super) fn read(body: &[u8]) -> Result<Self, String> {
         envelope::request(body, VERSION, KIND)
     }

@@ -20,7 +20,7 @@ use crate::{
     webhooks::{Failure, Hook, Posted, SideEffects},
 };
 
-/// What comes of a call that lets the request go on.
+/// The result of a webhook call that did not reject the request.
 pub(super) enum Called {
     /// Nothing is changed.
     Allowed,

@@ -2,11 +2,11 @@
 
 use bytes::{Buf, BytesMut};
 
-/// How a frame begins that is the whole of a text.
+/// The first byte of a text frame that is not divided.
 pub const TEXT: u8 = 0x81;
-/// How a frame begins that ends the connection.
+/// The first byte of a close frame.
 pub const CLOSE: u8 = 0x88;
-/// How a frame begins that answers a ping.
+/// The first byte of a pong frame.
 pub const PONG: u8 = 0x8a;
 /// Status of a close: all is done (RFC 6455, 7.4.1).
 pub const NORMAL: [u8; 2] = 1000_u16.to_be_bytes();

@@ -13,7 +13,7 @@ pub fn register(manager: &Manager) -> Result<()> {
 
 /// The names of objects begin as their namespace says.
 fn policy() -> Policy<Validating> {
-    // In the cluster, the operator's name stands before it.
+    // kustomize puts the operator's name before it.
     const NAME: &str = "foobar-names";
     Policy::validating::<FooBar>(NAME)
         .variable(

@@ -13,7 +13,7 @@ pub fn register(manager: &Manager) -> Result<()> {
 
 /// An object belongs to the team of its namespace.
 fn policy() -> Policy<Mutating> {
-    // In the cluster, the operator's name stands before it.
+    // kustomize puts the operator's name before it.
     const NAME: &str = "foobar-teams";
     Policy::mutating::<FooBar>(NAME)
         .variable(

@@ -10,7 +10,7 @@ use kubewright_runtime::{
 
 use crate::app::App;
 
-/// The annotation that names whom to ask about an object.
+/// The annotation with the contact for an object.
 const CONTACT: &str = "foobar-operator.example.com/contact";
 
 // While the operator does not answer, such objects are written without it. With `FailurePolicy::Fail` and a selector, those
@@ -28,7 +28,7 @@ pub fn register(manager: &Manager, _app: &App) -> Result<()> {
     Ok(())
 }
 
-/// Whom to ask about an object, if it says so.
+/// The contact for an object, if it has one.
 fn contact(metadata: &ObjectMeta) -> Option<&str> {
     let annotations = metadata.annotations.as_ref()?;
     annotations.get(CONTACT).map(String::as_str)
@@ -73,7 +73,7 @@ fn objections(metadata: &ObjectMeta) -> Verdict {
         && contact.trim().is_empty()
     {
         let field = format!("metadata.annotations[{CONTACT}]");
-        verdict.invalid(&field, contact, "must name somebody");
+        verdict.invalid(&field, contact, "must not be empty");
     }
     verdict
 }
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_creates_an_object_that_asks_for_a_contact_becomes_it() {
+    fn the_contact_defaults_to_the_user_who_creates_the_object() {
         let mut asks = metadata("");
         set_contact(&mut asks, "jane");
         assert_eq!(contact(&asks), Some("jane"));
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn a_contact_that_names_nobody_is_refused() {
+    fn an_empty_contact_is_refused() {
         assert!(!objections(&metadata(" ")).is_allowed());
         for fine in [metadata("jane"), ObjectMeta::default()] {
             assert!(objections(&fine).is_allowed());

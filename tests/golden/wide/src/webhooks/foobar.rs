@@ -9,7 +9,7 @@ use kubewright_runtime::{
 
 use crate::app::App;
 
-/// The annotation that names whom to ask about an object.
+/// The annotation with the contact for an object.
 const CONTACT: &str = "test.example.com/contact";
 
 pub fn register(manager: &Manager, _app: &App) -> Result<()> {

@@ -9,7 +9,7 @@ use kubewright_runtime::{
 
 use crate::app::App;
 
-/// The annotation that names whom to ask about an object.
+/// The annotation with the contact for an object.
 const CONTACT: &str = "water.example.com/contact";
 
 pub fn register(manager: &Manager, _app: &App) -> Result<()> {
@@ -20,7 +20,7 @@ pub fn register(manager: &Manager, _app: &App) -> Result<()> {
     Ok(())
 }
 
-/// Whom to ask about an object, if it says so.
+/// The contact for an object, if it has one.
 fn contact(metadata: &ObjectMeta) -> Option<&str> {
     let annotations = metadata.annotations.as_ref()?;
     annotations.get(CONTACT).map(String::as_str)
@@ -65,7 +65,7 @@ fn objections(metadata: &ObjectMeta) -> Verdict {
         && contact.trim().is_empty()
     {
         let field = format!("metadata.annotations[{CONTACT}]");
-        verdict.invalid(&field, contact, "must name somebody");
+        verdict.invalid(&field, contact, "must not be empty");
     }
     verdict
 }
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_creates_an_object_that_asks_for_a_contact_becomes_it() {
+    fn the_contact_defaults_to_the_user_who_creates_the_object() {
         let mut asks = metadata("");
         set_contact(&mut asks, "jane");
         assert_eq!(contact(&asks), Some("jane"));
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn a_contact_that_names_nobody_is_refused() {
+    fn an_empty_contact_is_refused() {
         assert!(!objections(&metadata(" ")).is_allowed());
         for fine in [metadata("jane"), ObjectMeta::default()] {
             assert!(objections(&fine).is_allowed());
