@@ -42,10 +42,12 @@ case " $* " in
 *" get namespaces,"*) [ -z "$LEFT" ] || echo clusterrole/foobar-operator-manager-role ;;
 esac"#;
 
-/// A cargo that runs `manifests deploy` as far as kubectl is concerned.
+/// A cargo that runs `manifests deploy` and `manifests undeploy` as far as kubectl is concerned.
 const CARGO: &str = r#"
-while [ "$1" != --kustomization ]; do shift; done
-"$4" kustomize "$2" >/dev/null"#;
+command=kustomize
+case "$*" in *" undeploy "*) command="delete -k" ;; esac
+while [ $# -gt 3 ] && [ "$1" != --kustomization ]; do shift; done
+"$4" $command "$2" >/dev/null"#;
 
 const CURL: &str = r#"
 case "$*" in
@@ -157,7 +159,7 @@ fn the_image_is_loaded_deployed_with_all_components_asked_and_removed() {
         "auth can-i watch *.* --namespace=kube-system",
         "auth can-i watch /* --as",
         "kubectl --namespace default wait --for condition=Ready --timeout 2m foobar/foobar-sample",
-        "kubectl delete --ignore-not-found=false -k config/default",
+        "cargo run --quiet --bin manifests -- undeploy --operator foobar-operator --kustomization",
         "kind delete cluster --name foobar-operator-test",
     ] {
         let at = rest

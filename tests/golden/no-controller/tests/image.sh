@@ -70,7 +70,7 @@ start_cluster() {
         fail "the cluster \`$cluster\` has kinds of this operator already: $(tr '\n' ' ' <<<"$found")" "run \`make uninstall\` there, which deletes all their objects, or name another cluster with KIND_CLUSTER"
 }
 
-# A copy of config/ and the Makefile in which the components are those of the project and all others that the cluster can take.
+# A copy of config/ in which the components are those of the project and all others that the cluster can take.
 copy_with_all_components() {
     local more="../metrics ../network-policy"
     if $kubectl get customresourcedefinition servicemonitors.monitoring.coreos.com >/dev/null 2>&1; then
@@ -78,7 +78,7 @@ copy_with_all_components() {
     else
         echo "skipped: ../prometheus, because the cluster has no ServiceMonitors"
     fi
-    cp -R config Makefile "$work"
+    cp -R config "$work"
     awk -v more="$more" '
         /^components:/ { listed = 1; next }
         listed && /^ *- / { sub(/^ *- */, ""); all[++count] = $0; known[$0] = 1; next }
@@ -92,13 +92,17 @@ copy_with_all_components() {
 }
 
 # As `make deploy` and `make undeploy`, on the copy.
-deploy() {
+manifests() { # COMMAND FLAG...
     # shellcheck disable=SC2086 # flags
-    ${CARGO:-cargo} run --quiet ${CARGOFLAGS:-} --bin manifests -- deploy --image "$IMG" --kustomization "$work/config/default" -- $kubectl
+    ${CARGO:-cargo} run --quiet ${CARGOFLAGS:-} --bin manifests -- "$@" --kustomization "$work/config/default" -- $kubectl
+}
+
+deploy() {
+    manifests deploy --image "$IMG"
 }
 
 undeploy() {
-    make --no-print-directory --directory "$work" undeploy KUBECTL="$kubectl"
+    manifests undeploy --operator "$name"
 }
 
 show_pods() {

@@ -171,7 +171,7 @@ impl Writers {
         }
         let written = self.written.load(Ordering::Relaxed);
         assert_eq!(failures, Vec::<String>::new(), "of {written} writes");
-        assert!(written > WRITERS * 5, "{written}");
+        assert!(written >= WRITERS * 2, "{written}: each writer goes on");
     }
 }
 
