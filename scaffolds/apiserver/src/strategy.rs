@@ -302,6 +302,11 @@ pub trait Strategy: Send + Sync + 'static {
     /// Converts an object of this version, ready to be stored, to the storage version.
     fn write(&self, _object: &mut Value) {}
 
+    /// Whether two values of a top-level field are equal, so that replacing one by the other leaves the generation.
+    fn is_equal(&self, _field: &str, one: &Value, other: &Value) -> bool {
+        one == other
+    }
+
     /// The schema for server-side apply and strategic merge patches.
     fn schema(&self) -> &Schema;
 

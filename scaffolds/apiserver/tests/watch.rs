@@ -64,6 +64,40 @@ async fn bookmarks_are_sent_once_a_minute_and_two_seconds_before_the_end() {
     );
 }
 
+/// `kubectl get -w`: an age is that of the object when its event is sent, not when the watch began.
+#[tokio::test(start_paused = true)]
+async fn the_ages_in_a_watch_of_a_table_go_on() {
+    let wire = start().await;
+    wire.post(CONFIG_MAPS, config_map("early")).await;
+    let table = wire.with("accept", "application/json;as=Table;v=v1;g=meta.k8s.io");
+    let writer = {
+        let wire = wire.clone();
+        tokio::spawn(async move {
+            tokio::time::sleep(Duration::from_secs(10)).await;
+            wire.post(CONFIG_MAPS, config_map("late")).await;
+            tokio::time::sleep(Duration::from_secs(30)).await;
+            let labels = json!({"metadata": {"labels": {"a": "b"}}}).to_string();
+            for name in ["early", "late"] {
+                let path = format!("{CONFIG_MAPS}/{name}");
+                let patch = wire.with("content-type", "application/merge-patch+json");
+                patch.send("PATCH", &path, labels.clone()).await;
+            }
+        })
+    };
+    let events = lines(
+        &table
+            .get(&format!("{CONFIG_MAPS}?watch=true&timeoutSeconds=60"))
+            .await
+            .text,
+    );
+    writer.await.unwrap();
+    let ages: Vec<&str> = events
+        .iter()
+        .map(|event| event["object"]["rows"][0]["cells"][2].as_str().unwrap())
+        .collect();
+    assert_eq!(ages, ["0s", "0s", "40s", "30s"], "{events:?}");
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_watch_without_a_timeout_lasts_half_an_hour_to_an_hour() {
     let wire = start().await;

@@ -15,6 +15,7 @@ use super::{
     names::Named,
     openapi,
     row::Row,
+    semantic,
 };
 use crate::{
     status::Status,
@@ -186,6 +187,13 @@ impl Strategy for BuiltIn {
             }),
             "status" => (self.kind.status_warnings)(&Located::root(new)),
             _ => Vec::new(),
+        }
+    }
+
+    fn is_equal(&self, field: &str, one: &Value, other: &Value) -> bool {
+        match self.kind.rules.counts_empty {
+            true => one == other,
+            false => semantic::equal_fields(&self.definition, field, one, other),
         }
     }
 

@@ -13,6 +13,12 @@ pub(in crate::kinds) fn equal(definition: &'static str, one: &Value, other: &Val
     same(&Type::Ref(definition, false), one, other)
 }
 
+/// Whether the values of a field of a definition are equal.
+pub(in crate::kinds) fn equal_fields(definition: &str, field: &str, one: &Value, other: &Value) -> bool {
+    let field = shapes::shape(definition).and_then(|shape| shape.field(field));
+    field.map_or(one == other, |field| same(&field.kind, one, other))
+}
+
 fn same(kind: &Type, one: &Value, other: &Value) -> bool {
     match (kind, one, other) {
         (Type::Ref("~api.resource.Quantity", _), Value::String(one), Value::String(other)) => {
@@ -30,10 +36,7 @@ fn same(kind: &Type, one: &Value, other: &Value) -> bool {
                 let [one, other] = [one, other].map(|fields| fields.get(name).unwrap_or(&Value::Null));
                 match kind {
                     Type::Map(item) => same(item, one, other),
-                    Type::Ref(definition, _) => {
-                        let field = shapes::shape(definition).and_then(|shape| shape.field(name));
-                        field.map_or(one == other, |field| same(&field.kind, one, other))
-                    }
+                    Type::Ref(definition, _) => equal_fields(definition, name, one, other),
                     _ => one == other,
                 }
             })

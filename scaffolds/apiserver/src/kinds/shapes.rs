@@ -70,16 +70,18 @@ pub(crate) fn of_kind(version: &str, kind: &str) -> Option<&'static Shape> {
     if kind == "DeleteOptions" {
         return shape("~apis.meta.v1.DeleteOptions");
     }
+    shape(name_of_kind(version, kind)?)
+}
+
+/// The short name of a kind's definition.
+pub(crate) fn name_of_kind(version: &str, kind: &str) -> Option<&'static str> {
     let (group, version) = version.rsplit_once('/').unwrap_or(("", version));
     let mark = format!("k={group}/{version}/{kind}");
-    let is_it = |entry: &&Entry| {
+    let is_it = |entry: &Entry| {
         let head = entry.text.lines().next().unwrap_or_default();
         head.split(' ').any(|part| part == mark)
     };
-    INDEX
-        .values()
-        .find(is_it)
-        .map(|entry| entry.shape.get_or_init(|| parse(entry.text)))
+    INDEX.iter().find(|(_, entry)| is_it(entry)).map(|(name, _)| *name)
 }
 
 /// The short names of all definitions.

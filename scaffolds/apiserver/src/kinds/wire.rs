@@ -50,6 +50,13 @@ impl<'a> Message<'a> {
         Ok(found)
     }
 
+    /// The last value of a field.
+    pub fn find(&self, wanted: u64) -> Result<Option<Wire<'a>>, String> {
+        let fields = self.fields()?.into_iter().rev();
+        let mut found = fields.filter(|(number, _)| *number == wanted);
+        Ok(found.next().map(|(_, wire)| wire))
+    }
+
     /// The string in a field.
     pub fn text(&self, wanted: u64) -> Result<String, String> {
         Ok(String::from_utf8_lossy(self.bytes(wanted)?).into_owned())

@@ -69,6 +69,7 @@ pub fn all() -> Result<Vec<Recording>> {
             Recorder::Roles,
         ),
         ("protobuf", "scaffolds/apiserver/tests/protobuf.txt", Recorder::Protobuf),
+        ("forms", "scaffolds/apiserver/tests/forms.txt", Recorder::Forms),
     ];
     let files = files.into_iter().map(|(name, file, recorder)| Recording {
         name: name.to_owned(),

@@ -22,9 +22,14 @@ pub(super) async fn is_installed() -> bool {
 
 /// The output of a program in `tests/control-plane`.
 pub(super) async fn run(folder: &str) -> Result<Vec<u8>> {
+    run_with(folder, []).await
+}
+
+/// The output of a program in `tests/control-plane` that has arguments.
+pub(super) async fn run_with<'a>(folder: &str, arguments: impl IntoIterator<Item = &'a str>) -> Result<Vec<u8>> {
     let mut go = Command::new("go");
     // As `build` does, so that what it has compiled need not be compiled again.
-    go.args(["run", "-trimpath"]).arg(format!("./{folder}"));
+    go.args(["run", "-trimpath"]).arg(format!("./{folder}")).args(arguments);
     go.env("CGO_ENABLED", "0")
         .current_dir(root().join("tests/control-plane"));
     output(go).await

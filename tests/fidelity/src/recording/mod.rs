@@ -80,6 +80,8 @@ pub enum Recorder {
     Roles,
     /// What kubectl sends in Protobuf.
     Protobuf,
+    /// Go's structs: objects in Protobuf and JSON.
+    Forms,
 }
 
 impl Recorder {
@@ -104,6 +106,7 @@ impl Recorder {
             Self::Zones => "kube-apiserver, a CronJob in each time zone".to_owned(),
             Self::Roles => "kube-apiserver and kube-controller-manager, the roles of a new cluster".to_owned(),
             Self::Protobuf => "kubectl".to_owned(),
+            Self::Forms => "Go's types, arbitrary objects of the recorded shapes (needs Go)".to_owned(),
         }
     }
 
@@ -133,7 +136,8 @@ impl Recorder {
             Self::SchemaRules => return schemas::rules(real, pick).await.map(Some),
             Self::SchemaValues => return values::lines(real, pick).await.map(Some),
             Self::RoleRules => return role_rules::lines(pick).await,
-            Self::Shapes | Self::RuleFunctions if !go::is_installed().await => return Ok(None),
+            Self::Shapes | Self::RuleFunctions | Self::Forms if !go::is_installed().await => return Ok(None),
+            Self::Forms => protobuf::forms().await?,
             Self::RuleFunctions => String::from_utf8(go::run("rules").await?)?,
             Self::EmbeddedTypes => match embedded::types(real).await? {
                 Some(text) => text,

@@ -28,6 +28,7 @@ pub(in crate::kinds) fn kind() -> Kind {
         defaults: &[("apps.v1.DaemonSet", default)],
         prepare_create,
         prepare_update,
+        prepare_status: |new, old| set_template_generation(new, template_generation(old)),
         validate,
         validate_update,
         warnings,

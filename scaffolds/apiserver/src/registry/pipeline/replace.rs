@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use kubewright_machinery::cause::Path;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::{Attempt, Done, Live, Prepared, Stored, Work};
 use crate::{
@@ -149,13 +149,13 @@ impl Live {
         } else {
             new
         };
-        let counted = [new, live].map(|object| {
-            let fields = object.as_object().into_iter().flatten();
-            fields.filter(|(field, _)| counts(field)).collect::<Vec<_>>()
-        });
+        let fields = [new, live].into_iter().filter_map(Value::as_object).flat_map(Map::keys);
+        let mut counted = fields.filter(|field| counts(field));
+        let strategy = &work.resource().strategy;
+        let changes = |field: &String| !strategy.is_equal(field, &new[field.as_str()], &live[field.as_str()]);
         let of = |object, field: &str| meta::of(object).get(field);
         let is_counted = |field: &str| of(new, field) != of(live, field);
-        counted[0] != counted[1] || rules.counts_metadata.is_some_and(is_counted)
+        counted.any(changes) || rules.counts_metadata.is_some_and(is_counted)
     }
 
     fn validate(&self, work: &mut Work, new: &Value) -> Result<(), Status> {
