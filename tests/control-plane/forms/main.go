@@ -24,6 +24,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	clientscheme "k8s.io/client-go/kubernetes/scheme"
+	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 )
 
 var dice = rand.New(rand.NewSource(36))
@@ -41,7 +42,7 @@ const definition = `{"metadata":{"name":"things.example.com","annotations":{"a":
 "names":{"plural":"things","kind":"Thing","shortNames":["th"]},"versions":[{"name":"v1","served":true,"storage":true,
 "subresources":{"status":{},"scale":{"specReplicasPath":".spec.replicas","statusReplicasPath":".status.replicas"}},
 "additionalPrinterColumns":[{"name":"Size","type":"integer","jsonPath":".spec.replicas","priority":1}],"selectableFields":[{"jsonPath":".spec.color"}],
-"schema":{"openAPIV3Schema":{"type":"object","required":["spec"],"properties":{"spec":{"type":"object","default":{"color":"red"},
+"schema":{"openAPIV3Schema":{"type":"object","required":["spec"],"properties":{"spec":{"type":"object","default":{"color":"red","replicas":1},
 "x-kubernetes-validations":[{"rule":"self.replicas < 10","message":"too many","fieldPath":".replicas","reason":"FieldValueForbidden"}],
 "properties":{"replicas":{"type":"integer","format":"int32","minimum":0,"maximum":12,"exclusiveMaximum":true,"multipleOf":1,"default":1},"color":{"type":"string","enum":["red","blue"],"default":"red","example":"blue"},
 "ratio":{"type":"number","multipleOf":0.5,"default":1.5},"port":{"x-kubernetes-int-or-string":true,"anyOf":[{"type":"integer"},{"type":"string"}]},
@@ -135,7 +136,7 @@ func fill(v reflect.Value, depth int) {
 
 func main() {
 	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{clientscheme.AddToScheme, apiextensionsv1.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{clientscheme.AddToScheme, apiextensionsv1.AddToScheme, apiregistrationv1.AddToScheme} {
 		if err := add(scheme); err != nil {
 			panic(err)
 		}

@@ -10,10 +10,11 @@ use super::{
 use crate::strategy::Empties;
 
 /// Paths, without indices, at whose ends every kind distinguishes empty lists and maps from absent ones.
-const DISTINGUISHED: [&[&str]; 4] = [
+const DISTINGUISHED: [&[&str]; 5] = [
     &["capabilities", "add"],
     &["capabilities", "drop"],
     &["securityContext", "supplementalGroups"],
+    &["spec", "overhead"],
     &["template", "metadata", "labels"],
 ];
 

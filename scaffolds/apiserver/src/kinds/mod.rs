@@ -32,6 +32,7 @@ mod load_balancer;
 mod located;
 mod names;
 mod networking;
+mod node;
 mod node_selector;
 mod openapi;
 mod pod;
@@ -43,6 +44,7 @@ mod scheduling;
 mod semantic;
 pub(crate) mod shapes;
 mod storage;
+mod unsteered;
 mod volume;
 mod wire;
 mod workload;
@@ -62,8 +64,9 @@ use names::Named;
 type Listed = (&'static str, &'static str, fn() -> Kind);
 
 /// All kinds. Those without rules of their own are `Kind::default`.
-const KINDS: [Listed; 52] = [
+const KINDS: [Listed; 68] = [
     ("", "Binding", Kind::default),
+    ("", "ComponentStatus", unsteered::component_status),
     ("", "ConfigMap", core::config_map::kind),
     ("", "Endpoints", core::endpoints::kind),
     ("", "Event", core::event::kind),
@@ -109,6 +112,7 @@ const KINDS: [Listed; 52] = [
         "ValidatingWebhookConfiguration",
         admissionregistration::configuration::validating,
     ),
+    ("apiregistration.k8s.io", "APIService", unsteered::api_service),
     ("apps", "ControllerRevision", apps::controller_revision::kind),
     ("apps", "DaemonSet", apps::daemon_set::kind),
     ("apps", "Deployment", apps::deployment::kind),
@@ -140,9 +144,18 @@ const KINDS: [Listed; 52] = [
     ("coordination.k8s.io", "Lease", coordination::lease::kind),
     ("discovery.k8s.io", "EndpointSlice", discovery::endpoint_slice::kind),
     ("events.k8s.io", "Event", events::event::kind),
+    ("flowcontrol.apiserver.k8s.io", "FlowSchema", unsteered::flow_schema),
+    (
+        "flowcontrol.apiserver.k8s.io",
+        "PriorityLevelConfiguration",
+        unsteered::priority_level,
+    ),
+    ("networking.k8s.io", "IPAddress", unsteered::ip_address),
     ("networking.k8s.io", "Ingress", networking::ingress::kind),
     ("networking.k8s.io", "IngressClass", networking::ingress_class::kind),
     ("networking.k8s.io", "NetworkPolicy", networking::network_policy::kind),
+    ("networking.k8s.io", "ServiceCIDR", unsteered::service_cidr),
+    ("node.k8s.io", "RuntimeClass", node::runtime_class::kind),
     ("policy", "Eviction", policy::eviction::kind),
     ("policy", "PodDisruptionBudget", policy::pod_disruption_budget::kind),
     ("rbac.authorization.k8s.io", "ClusterRole", rbac::cluster_role::kind),
@@ -153,8 +166,25 @@ const KINDS: [Listed; 52] = [
     ),
     ("rbac.authorization.k8s.io", "Role", rbac::role::kind),
     ("rbac.authorization.k8s.io", "RoleBinding", rbac::role_binding::kind),
+    ("resource.k8s.io", "DeviceClass", unsteered::device_class),
+    ("resource.k8s.io", "ResourceClaim", unsteered::resource_claim),
+    (
+        "resource.k8s.io",
+        "ResourceClaimTemplate",
+        unsteered::resource_claim_template,
+    ),
+    ("resource.k8s.io", "ResourceSlice", unsteered::resource_slice),
     ("scheduling.k8s.io", "PriorityClass", scheduling::priority_class::kind),
+    ("storage.k8s.io", "CSIDriver", unsteered::csi_driver),
+    ("storage.k8s.io", "CSINode", unsteered::csi_node),
+    ("storage.k8s.io", "CSIStorageCapacity", unsteered::csi_storage_capacity),
     ("storage.k8s.io", "StorageClass", storage::storage_class::kind),
+    ("storage.k8s.io", "VolumeAttachment", unsteered::volume_attachment),
+    (
+        "storage.k8s.io",
+        "VolumeAttributesClass",
+        unsteered::volume_attributes_class,
+    ),
 ];
 
 /// Group, version, kind, storage version, and the function that returns the kind's rules in the version.

@@ -10,12 +10,13 @@ use crate::{
 const TEXT: &str = include_str!("resources.txt");
 
 /// Every set of verbs that the recording has.
-const VERBS: [&[&str]; 8] = [
+const VERBS: [&[&str]; 9] = [
     ALL_VERBS,
     &["create", "delete", "get", "list", "patch", "update", "watch"],
     &["get", "patch", "update"],
     &["create", "delete", "get", "patch", "update"],
     &["create", "get"],
+    &["get", "list"],
     &["create"],
     &["get"],
     &["update"],
@@ -36,8 +37,13 @@ pub(super) struct Named {
 impl Named {
     /// The short name of the kind's definition: `apps.v1.Deployment`.
     pub fn definition(&self) -> String {
-        let package = self.group.split('.').next().filter(|group| !group.is_empty());
-        format!("{}.{}.{}", package.unwrap_or("core"), self.version, self.names.kind)
+        let package = match self.group.as_str() {
+            "" => "core",
+            // Go's types of this group are in another module.
+            "apiregistration.k8s.io" => "io.k8s.kube-aggregator.pkg.apis.apiregistration",
+            group => group.split('.').next().unwrap_or_default(),
+        };
+        format!("{package}.{}.{}", self.version, self.names.kind)
     }
 }
 

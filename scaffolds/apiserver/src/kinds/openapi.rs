@@ -141,6 +141,7 @@ fn container(name: &str, inner: &str, item: &Type, values: Option<&str>) -> Map<
     let default = match item {
         Type::Str => Some(json!("")),
         Type::I32 | Type::I64 => Some(json!(0)),
+        Type::Bool => Some(json!(false)),
         Type::Ref(_, false) => Some(json!({})),
         _ => None,
     };

@@ -133,7 +133,7 @@ fn gates(at: &Located<'_>, faults: &mut Faults) {
     }
 }
 
-fn tolerations(at: &Located<'_>, faults: &mut Faults) {
+pub(in crate::kinds) fn tolerations(at: &Located<'_>, faults: &mut Faults) {
     for toleration in at.items() {
         let (key, operator) = (toleration.get("key"), toleration.get("operator"));
         let (value, effect) = (toleration.get("value"), toleration.get("effect"));

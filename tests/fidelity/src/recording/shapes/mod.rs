@@ -12,10 +12,10 @@ use serde_json::Value;
 use super::{Real, go};
 
 /// The group versions that are recorded, and of each the resources; `*` stands for all.
-const RECORDED: [(&str, &str); 17] = [
+const RECORDED: [(&str, &str); 21] = [
     (
         "api/v1",
-        "bindings configmaps endpoints events limitranges namespaces nodes persistentvolumeclaims persistentvolumes pods \
+        "bindings componentstatuses configmaps endpoints events limitranges namespaces nodes persistentvolumeclaims persistentvolumes pods \
          podtemplates replicationcontrollers resourcequotas secrets serviceaccounts services",
     ),
     (
@@ -23,6 +23,7 @@ const RECORDED: [(&str, &str); 17] = [
         "mutatingadmissionpolicies mutatingadmissionpolicybindings mutatingwebhookconfigurations validatingadmissionpolicies \
          validatingadmissionpolicybindings validatingwebhookconfigurations",
     ),
+    ("apis/apiregistration.k8s.io/v1", "*"),
     ("apis/apps/v1", "*"),
     ("apis/authentication.k8s.io/v1", "*"),
     ("apis/authorization.k8s.io/v1", "*"),
@@ -33,11 +34,14 @@ const RECORDED: [(&str, &str); 17] = [
     ("apis/coordination.k8s.io/v1", "*"),
     ("apis/discovery.k8s.io/v1", "*"),
     ("apis/events.k8s.io/v1", "*"),
-    ("apis/networking.k8s.io/v1", "ingressclasses ingresses networkpolicies"),
+    ("apis/flowcontrol.apiserver.k8s.io/v1", "*"),
+    ("apis/networking.k8s.io/v1", "*"),
+    ("apis/node.k8s.io/v1", "*"),
     ("apis/policy/v1", "*"),
     ("apis/rbac.authorization.k8s.io/v1", "*"),
+    ("apis/resource.k8s.io/v1", "*"),
     ("apis/scheduling.k8s.io/v1", "priorityclasses"),
-    ("apis/storage.k8s.io/v1", "storageclasses"),
+    ("apis/storage.k8s.io/v1", "*"),
 ];
 
 const TABLE: &str = "application/json;as=Table;v=v1;g=meta.k8s.io";

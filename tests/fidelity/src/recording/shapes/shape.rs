@@ -127,6 +127,7 @@ fn inner(schema: &Value, todo: &mut Vec<String>) -> Result<String> {
         Some(b'&') => json!({}),
         Some(b's') if name == "str" => json!(""),
         Some(b'i') => json!(0),
+        Some(b'b') => json!(false),
         _ => Value::Null,
     };
     ensure!(schema["default"] == implied, "unexpected default of items: {schema}");

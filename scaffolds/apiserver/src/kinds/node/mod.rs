@@ -1,0 +1,3 @@
+//! Kinds of the group `node.k8s.io`.
+
+pub(in crate::kinds) mod runtime_class;

@@ -1,0 +1,344 @@
+//! Kinds whose objects are stored and shown, and steer nothing here: flow control, API services, addresses, drivers of
+//! volumes and devices. Of their rules only those for defaults, generations and columns are kept.
+
+use serde_json::{Value, json};
+
+use super::{
+    edit::{Fields, add_finalizer, keep_metadata, set, set_text, text, within},
+    kind::{Kind, StructDefault},
+    row::{Row, or},
+    semantic::equal,
+};
+use crate::{
+    meta,
+    strategy::{Deletion, Rules},
+};
+
+/// A kind with these columns.
+fn shown(cells: fn(&Row<'_>) -> Vec<Value>) -> Kind {
+    Kind {
+        cells,
+        ..Kind::default()
+    }
+}
+
+impl Kind {
+    fn with_generation(mut self) -> Self {
+        self.rules.counts_generation = true;
+        self
+    }
+
+    /// An update has to contain the resourceVersion.
+    fn conditional(mut self) -> Self {
+        self.rules.updates_unconditionally = false;
+        self
+    }
+
+    fn returned_when_deleted(mut self) -> Self {
+        self.rules.deletion = Deletion {
+            returns_object: true,
+            ..Deletion::default()
+        };
+        self
+    }
+
+    /// A write of the status leaves all metadata.
+    fn with_separate_status(mut self) -> Self {
+        self.rules.reset_by_status = &["spec", "metadata"];
+        self.prepare_status = |new, old| {
+            for field in [
+                "labels",
+                "annotations",
+                "finalizers",
+                "ownerReferences",
+                "deletionTimestamp",
+            ] {
+                keep_metadata(new, old, field);
+            }
+        };
+        self
+    }
+
+    fn with_defaults(self, defaults: &'static [StructDefault]) -> Self {
+        Self { defaults, ..self }
+    }
+}
+
+pub(super) fn component_status() -> Kind {
+    Kind {
+        rules: Rules {
+            deprecation: Some("v1 ComponentStatus is deprecated in v1.19+".into()),
+            ..Rules::default()
+        },
+        cells: |row| {
+            let conditions = row.get("conditions");
+            let healthy = conditions.items().find(|it| it.get("type").str() == "Healthy");
+            let texts = ["message", "error"].map(|field| healthy.as_ref().map_or("", |it| it.get(field).str()));
+            let status = match &healthy {
+                None => "Unknown",
+                Some(it) if it.get("status").str() == "True" => "Healthy",
+                Some(_) => "Unhealthy",
+            };
+            vec![row.name(), json!(status), json!(texts[0]), json!(texts[1])]
+        },
+        ..Kind::default()
+    }
+}
+
+pub(super) fn api_service() -> Kind {
+    shown(|row| {
+        let service = row.get("spec.service");
+        let shown = match service.is_set() {
+            true => format!("{}/{}", service.get("namespace").str(), service.get("name").str()),
+            false => "Local".to_owned(),
+        };
+        let conditions = row.get("status.conditions");
+        let available = conditions.items().find(|it| it.get("type").str() == "Available");
+        let available = available.map_or("Unknown".to_owned(), |it| {
+            match (it.get("status").str(), it.get("reason").str()) {
+                ("True", _) | (_, "") => it.get("status").str().to_owned(),
+                (status, reason) => format!("{status} ({reason})"),
+            }
+        });
+        vec![row.name(), json!(shown), json!(available), row.age()]
+    })
+    .conditional()
+    .with_separate_status()
+    .with_defaults(&[(
+        "io.k8s.kube-aggregator.pkg.apis.apiregistration.v1.ServiceReference",
+        |service| set(service, "port", 443),
+    )])
+}
+
+pub(super) fn flow_schema() -> Kind {
+    shown(|row| {
+        let conditions = row.get("status.conditions");
+        let dangling = conditions.items().find(|it| it.get("type").str() == "Dangling");
+        vec![
+            row.name(),
+            row.text("spec.priorityLevelConfiguration.name"),
+            row.int("spec.matchingPrecedence"),
+            or(row.get("spec.distinguisherMethod.type").str(), "<none>"),
+            row.age(),
+            json!(dangling.map_or("?", |it| it.get("status").str())),
+        ]
+    })
+    .with_generation()
+    .with_separate_status()
+    .with_defaults(&[("flowcontrol.v1.FlowSchemaSpec", |spec| {
+        set_number(spec, "matchingPrecedence", 1000);
+    })])
+}
+
+pub(super) fn priority_level() -> Kind {
+    shown(|row| {
+        let limited = row.get("spec.limited");
+        let queuing = limited.at("limitResponse.queuing");
+        let shares = match limited.is_set() {
+            true => limited.get("nominalConcurrencyShares"),
+            false => row.get("spec.exempt.nominalConcurrencyShares"),
+        };
+        let number = |value: &Value| {
+            if value.is_null() {
+                json!("<none>")
+            } else {
+                value.clone()
+            }
+        };
+        vec![
+            row.name(),
+            row.text("spec.type"),
+            number(shares.value),
+            number(queuing.get("queues").value),
+            number(queuing.get("handSize").value),
+            number(queuing.get("queueLengthLimit").value),
+            row.age(),
+        ]
+    })
+    .with_generation()
+    .with_separate_status()
+    .with_defaults(&[
+        ("flowcontrol.v1.ExemptPriorityLevelConfiguration", |level| {
+            set(level, "nominalConcurrencyShares", 0);
+            set(level, "lendablePercent", 0);
+        }),
+        ("flowcontrol.v1.LimitedPriorityLevelConfiguration", |level| {
+            set(level, "nominalConcurrencyShares", 30);
+            set(level, "lendablePercent", 0);
+        }),
+        ("flowcontrol.v1.QueuingConfiguration", |queuing| {
+            set_number(queuing, "handSize", 8);
+            set_number(queuing, "queues", 64);
+            set_number(queuing, "queueLengthLimit", 50);
+        }),
+    ])
+}
+
+pub(super) fn ip_address() -> Kind {
+    shown(|row| {
+        let parent = row.get("spec.parentRef");
+        let mut shown = parent.get("resource").str().to_owned();
+        if !parent.get("group").str().is_empty() {
+            shown = format!("{shown}.{}", parent.get("group").str());
+        }
+        for part in ["namespace", "name"].map(|field| parent.get(field).str()) {
+            if !part.is_empty() {
+                shown = format!("{shown}/{part}");
+            }
+        }
+        vec![row.name(), or(&shown.to_lowercase(), "<none>"), row.age()]
+    })
+}
+
+pub(super) fn service_cidr() -> Kind {
+    shown(|row| vec![row.name(), json!(joined(row, "spec.cidrs", |item| item)), row.age()]).with_separate_status()
+}
+
+pub(super) fn device_class() -> Kind {
+    Kind::default().with_generation().returned_when_deleted()
+}
+
+pub(super) fn resource_claim() -> Kind {
+    shown(|row| {
+        let is_allocated = row.get("status.allocation").is_set();
+        let states = [
+            ("deleted", row.is_deleted()),
+            ("pending", !is_allocated && !row.is_deleted()),
+            ("allocated", is_allocated),
+            ("reserved", is_allocated && row.get("status.reservedFor").len() > 0),
+        ];
+        let states: Vec<&str> = states
+            .iter()
+            .filter(|(_, is_so)| *is_so)
+            .map(|(name, _)| *name)
+            .collect();
+        vec![row.name(), json!(states.join(",")), row.age()]
+    })
+    .returned_when_deleted()
+    .with_separate_status()
+    .with_defaults(&[
+        ("resource.v1.ExactDeviceRequest", default_request),
+        ("resource.v1.DeviceSubRequest", default_request),
+    ])
+}
+
+fn default_request(request: &mut Fields) {
+    set_text(request, "allocationMode", "ExactCount");
+    if text(request, "allocationMode") == "ExactCount" {
+        set_number(request, "count", 1);
+    }
+}
+
+pub(super) fn resource_claim_template() -> Kind {
+    Kind::default().returned_when_deleted()
+}
+
+pub(super) fn resource_slice() -> Kind {
+    shown(|row| {
+        let texts = ["spec.nodeName", "spec.driver", "spec.pool.name"].map(|path| row.text(path));
+        let mut cells = vec![row.name()];
+        cells.extend(texts);
+        cells.push(row.age());
+        cells
+    })
+    .with_generation()
+    .returned_when_deleted()
+}
+
+pub(super) fn csi_driver() -> Kind {
+    let driver = shown(|row| {
+        let is = |field: &str| json!(row.get("spec").get(field).is_true());
+        let requests = match row.get("spec.tokenRequests").is_set() {
+            true => joined(row, "spec.tokenRequests", |item| item.get("audience").unwrap_or(item)),
+            false => "<unset>".to_owned(),
+        };
+        vec![
+            row.name(),
+            json!(row.get("spec.attachRequired").value != false),
+            is("podInfoOnMount"),
+            is("storageCapacity"),
+            json!(requests),
+            is("requiresRepublish"),
+            or(&joined(row, "spec.volumeLifecycleModes", |item| item), "<none>"),
+            row.age(),
+        ]
+    })
+    .conditional()
+    .returned_when_deleted()
+    .with_defaults(&[("storage.v1.CSIDriver", |driver| {
+        let Some(spec) = within(driver, "spec") else { return };
+        set(spec, "attachRequired", true);
+        for field in ["podInfoOnMount", "storageCapacity", "requiresRepublish", "seLinuxMount"] {
+            set(spec, field, false);
+        }
+        set_text(spec, "fsGroupPolicy", "ReadWriteOnceWithFSType");
+        let modes = spec.entry("volumeLifecycleModes").or_insert_with(|| json!([]));
+        if let Some(modes) = modes.as_array_mut().filter(|modes| modes.is_empty()) {
+            modes.push(json!("Persistent"));
+        }
+    })]);
+    Kind {
+        // Upstream a new driver has no generation.
+        prepare_update: |new, old| {
+            let generation = meta::number(old, "generation").unwrap_or_default();
+            if !equal("storage.v1.CSIDriverSpec", &new["spec"], &old["spec"]) {
+                meta::set(new, "generation", Some(json!(generation + 1)));
+            }
+        },
+        warnings: |change| {
+            let spec = change.new.get("spec");
+            let lacks = spec.get("tokenRequests").len() > 0 && !spec.get("serviceAccountTokenInSecrets").is_set();
+            lacks.then(|| TOKEN_IN_ATTRIBUTES.to_owned()).into_iter().collect()
+        },
+        ..driver
+    }
+}
+
+const TOKEN_IN_ATTRIBUTES: &str = "spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, set to \
+     true to prevent possible logging of tokens in volume attributes";
+
+pub(super) fn csi_node() -> Kind {
+    shown(|row| vec![row.name(), json!(row.get("spec.drivers").len()), row.age()])
+        .conditional()
+        .returned_when_deleted()
+}
+
+pub(super) fn csi_storage_capacity() -> Kind {
+    shown(|row| vec![row.name(), row.text("metadata.creationTimestamp")]).conditional()
+}
+
+pub(super) fn volume_attachment() -> Kind {
+    shown(|row| {
+        vec![
+            row.name(),
+            row.text("spec.attacher"),
+            row.text("spec.source.persistentVolumeName"),
+            row.text("spec.nodeName"),
+            json!(row.get("status.attached").is_true()),
+            row.age(),
+        ]
+    })
+    .conditional()
+    .returned_when_deleted()
+}
+
+pub(super) fn volume_attributes_class() -> Kind {
+    Kind {
+        prepare_create: |class| add_finalizer(class, "kubernetes.io/vac-protection"),
+        ..shown(|row| vec![row.name(), row.text("driverName"), row.age()]).returned_when_deleted()
+    }
+}
+
+/// Sets a number that is absent or 0.
+fn set_number(fields: &mut Fields, name: &str, number: i64) {
+    if fields.get(name).and_then(Value::as_i64).unwrap_or_default() == 0 {
+        fields.insert(name.to_owned(), number.into());
+    }
+}
+
+/// The texts of a list, with commas between.
+fn joined(row: &Row<'_>, path: &str, text: fn(&Value) -> &Value) -> String {
+    let list = row.get(path);
+    let texts = list.items().filter_map(|item| text(item.value).as_str());
+    texts.collect::<Vec<_>>().join(",")
+}
