@@ -2,6 +2,7 @@
 //! [`ORDER`], which the registry's pipeline calls for the writes of every verb.
 
 mod certificates;
+mod claim_resize;
 mod default_class;
 mod escalation;
 mod lifecycle;
@@ -10,7 +11,9 @@ mod priority;
 #[cfg(test)]
 pub(crate) mod probe;
 mod rounds;
+mod runtime_class;
 mod termination;
+mod tolerations;
 mod topology;
 mod webhooks;
 
@@ -46,8 +49,14 @@ pub enum Member {
     PodPriority,
     /// The plugin `Priority`, for PriorityClasses: at most one is the default.
     DefaultPriority,
+    /// The plugin of this name: a Pod tolerates a failing node for five minutes.
+    DefaultTolerationSeconds,
     /// The plugin of this name: a PersistentVolumeClaim without a class gets the default one.
     DefaultStorageClass,
+    /// The plugin of this name: a bound PersistentVolumeClaim grows if its class allows it.
+    PersistentVolumeClaimResize,
+    /// The plugin of this name: a Pod gets the overhead and scheduling of its class.
+    RuntimeClass,
     /// The plugin of this name: who may approve CertificateSigningRequests.
     CertificateApproval,
     /// The plugin of this name: who may sign them.
@@ -91,7 +100,9 @@ pub const ORDER: &[(Phase, Member)] = &[
     (Phase::Mutating, Member::ForbidCreate),
     (Phase::Mutating, Member::NamespaceLifecycle),
     (Phase::Mutating, Member::PodPriority),
+    (Phase::Mutating, Member::DefaultTolerationSeconds),
     (Phase::Mutating, Member::DefaultStorageClass),
+    (Phase::Mutating, Member::RuntimeClass),
     (Phase::Mutating, Member::DefaultIngressClass),
     (Phase::Mutating, Member::PodTopologyLabels),
     (Phase::Mutating, Member::MutatingPolicies),
@@ -101,6 +112,8 @@ pub const ORDER: &[(Phase, Member)] = &[
     (Phase::Storage, Member::RoleEscalation),
     (Phase::Validating, Member::ParameterAccess),
     (Phase::Validating, Member::DefaultPriority),
+    (Phase::Validating, Member::PersistentVolumeClaimResize),
+    (Phase::Validating, Member::RuntimeClass),
     (Phase::Validating, Member::CertificateApproval),
     (Phase::Validating, Member::CertificateSigning),
     (Phase::Validating, Member::CertificateSubjectRestriction),
@@ -194,7 +207,7 @@ pub async fn admit(
             match member {
                 Member::MutatingPolicies => policies::mutate(core, attributes, objects, &mut rounds).await?,
                 Member::MutatingWebhooks => webhooks::mutate(core, attributes, objects, &mut rounds).await?,
-                member => member.admit(core, attributes, objects).await?,
+                member => member.admit(phase, core, attributes, objects).await?,
             }
         }
         if !rounds.again() {
@@ -220,17 +233,30 @@ impl Member {
         )
     }
 
-    async fn admit(self, core: &Core, attributes: &Attributes<'_>, objects: &mut Objects<'_>) -> Result<(), Status> {
+    async fn admit(
+        self,
+        phase: Phase,
+        core: &Core,
+        attributes: &Attributes<'_>,
+        objects: &mut Objects<'_>,
+    ) -> Result<(), Status> {
         match self {
             Self::ForbidCreate => termination::admit(attributes, objects),
             Self::NamespaceLifecycle => lifecycle::admit(core, attributes, objects),
             Self::PodPriority => priority::admit(core, attributes, objects),
             Self::DefaultPriority => priority::only_default(core, attributes, objects),
             Self::DefaultStorageClass => default_class::STORAGE.admit(core, attributes, objects),
+            Self::PersistentVolumeClaimResize => claim_resize::validate(core, attributes, objects),
+            Self::RuntimeClass if phase == Phase::Mutating => runtime_class::admit(core, attributes, objects),
+            Self::RuntimeClass => runtime_class::validate(core, attributes, objects),
             Self::CertificateApproval => certificates::approval(core, attributes, objects),
             Self::CertificateSigning => certificates::signing(core, attributes, objects),
             Self::CertificateSubjectRestriction => certificates::subject(attributes, objects),
             Self::DefaultIngressClass => default_class::INGRESS.admit(core, attributes, objects),
+            Self::DefaultTolerationSeconds => {
+                tolerations::admit(attributes, objects);
+                Ok(())
+            }
             Self::PodTopologyLabels => {
                 topology::admit(core, attributes, objects);
                 Ok(())
@@ -259,7 +285,9 @@ mod tests {
             (Phase::Mutating, Member::ForbidCreate),
             (Phase::Mutating, Member::NamespaceLifecycle),
             (Phase::Mutating, Member::PodPriority),
+            (Phase::Mutating, Member::DefaultTolerationSeconds),
             (Phase::Mutating, Member::DefaultStorageClass),
+            (Phase::Mutating, Member::RuntimeClass),
             (Phase::Mutating, Member::DefaultIngressClass),
             (Phase::Mutating, Member::PodTopologyLabels),
             (Phase::Mutating, Member::MutatingPolicies),
@@ -267,6 +295,8 @@ mod tests {
             (Phase::Storage, Member::RoleEscalation),
             (Phase::Validating, Member::ParameterAccess),
             (Phase::Validating, Member::DefaultPriority),
+            (Phase::Validating, Member::PersistentVolumeClaimResize),
+            (Phase::Validating, Member::RuntimeClass),
             (Phase::Validating, Member::CertificateApproval),
             (Phase::Validating, Member::CertificateSigning),
             (Phase::Validating, Member::CertificateSubjectRestriction),

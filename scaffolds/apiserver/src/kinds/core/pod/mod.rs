@@ -37,7 +37,6 @@ pub(in crate::kinds) fn kind() -> Kind {
         },
         defaults: &[("core.v1.Pod", default)],
         prepare_create: prepare::create,
-        prepare_update: prepare::update,
         prepare_status: prepare::status,
         validate: checks::validate,
         validate_update: update::validate,

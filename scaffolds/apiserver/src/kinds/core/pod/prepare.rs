@@ -1,9 +1,9 @@
-//! Prepares Pods before validation: status, quality of service class and tolerations.
+//! Prepares Pods before validation: status and quality of service class.
 
 use serde_json::{Value, json};
 
 use crate::kinds::{
-    edit::{Fields, keep_metadata, section},
+    edit::{keep_metadata, section},
     located::Located,
 };
 
@@ -24,16 +24,6 @@ pub(in crate::kinds) fn create(object: &mut Value) {
     {
         gated(object);
     }
-    let Some(spec) = section(object, "spec") else { return };
-    tolerate(spec, "node.kubernetes.io/not-ready");
-    tolerate(spec, "node.kubernetes.io/unreachable");
-}
-
-/// An update adds the default tolerations.
-pub(in crate::kinds) fn update(new: &mut Value, _: &Value) {
-    let Some(spec) = section(new, "spec") else { return };
-    tolerate(spec, "node.kubernetes.io/not-ready");
-    tolerate(spec, "node.kubernetes.io/unreachable");
 }
 
 fn gated(object: &mut Value) {
@@ -51,23 +41,6 @@ fn gated(object: &mut Value) {
     });
     if let Some(status) = section(object, "status") {
         status.insert("conditions".to_owned(), json!([condition]));
-    }
-}
-
-/// Tolerates a failing node for five minutes.
-fn tolerate(spec: &mut Fields, key: &str) {
-    let tolerations = spec.entry("tolerations").or_insert_with(|| json!([]));
-    let Some(tolerations) = tolerations.as_array_mut() else {
-        return;
-    };
-    let covers = |toleration: &Value| {
-        let at = Located::root(toleration);
-        let (name, effect) = (at.get("key").str(), at.get("effect").str());
-        (name == key || name.is_empty()) && matches!(effect, "NoExecute" | "")
-    };
-    if !tolerations.iter().any(covers) {
-        let toleration = json!({"key": key, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300});
-        tolerations.push(toleration);
     }
 }
 
