@@ -126,9 +126,8 @@ fn remove(
         let rest = "app.kubernetes.io/component!=namespace";
         source.run(&["delete", "--ignore-not-found", "-k", folder, "--selector", rest])?;
     }
-    match namespace::remove(source, &arguments.operator)? {
-        Some(left) => _ = writeln!(streams.out, "left: {left}"),
-        None => {}
+    if let Some(left) = namespace::remove(source, &arguments.operator)? {
+        _ = writeln!(streams.out, "left: {left}");
     }
     Ok(())
 }
