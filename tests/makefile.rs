@@ -235,6 +235,12 @@ fn make_undeploy_and_uninstall_pass_their_settings_on() {
         folder.prints(&["uninstall"]),
         format!("{manifests} uninstall {settings} -- bash ./kubectl\n")
     );
+    let kept = folder.make(&["uninstall", "KEEP_CRDS=1"]);
+    let errors = String::from_utf8_lossy(&kept.stderr);
+    assert!(
+        !kept.status.success() && errors.contains("make undeploy KEEP_CRDS=1 keeps them"),
+        "{errors}"
+    );
     let undeploy = |words: &[&str]| folder.prints(&[&["undeploy"], words].concat()).replace("  ", " ");
     assert_eq!(
         undeploy(&[]),
