@@ -52,7 +52,8 @@ fn a_link_at_any_depth_is_refused_by_name_and_nothing_outside_changes() {
     for dangling in [false, true] {
         refused("PROJECT", dangling, &[&["sync"]]);
         refused(".kubewright", dangling, &[CREATE]);
-        for path in ["api", "api/src", "api/src/lib.rs", "src/controllers/mod.rs"] {
+        refused("api/src/lib.rs", dangling, &[&["sync"]]);
+        for path in ["api", "api/src", "manifests/src/lib.rs", "src/controllers/mod.rs"] {
             refused(path, dangling, &[&["sync"], CREATE]);
         }
         // Files that the commands create, and the folders above them.

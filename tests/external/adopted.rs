@@ -257,7 +257,7 @@ fn a_kind_that_is_taken_over_is_one_of_the_project() {
         fs::read_to_string(fixture("pump.yaml")).unwrap()
     );
     assert!(read("config/crd/bases/kustomization.yaml").contains("water.example.com_pumps.yaml"));
-    assert!(read("api/src/lib.rs").contains("Pump"));
+    assert!(read("manifests/src/lib.rs").contains("Pump"));
     assert!(read("src/controllers/pump.rs").contains("status.observed_generation"));
     assert!(read("config/samples/water_v1_pump.yaml").contains("speed: fast"));
     assert!(
