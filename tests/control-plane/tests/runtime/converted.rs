@@ -28,7 +28,8 @@ const CHILD: &str = "KUBEWRIGHT_TEST_CONVERTER";
 const OPERATOR: &str = "widgets";
 /// What `make undeploy` does when the operator is gone, in the Makefile of a project with a conversion.
 const WITHOUT_CONVERTER: &str = r#"{"spec":{"conversion":{"strategy":"None","webhook":null}}}"#;
-const MAKEFILE: &str = include_str!("../../../golden/wide/Makefile");
+/// The source of `make undeploy`.
+const REMOVAL: &str = include_str!("../../../../scaffolds/schema/src/removal/mod.rs");
 
 mod v1 {
     use super::*;
@@ -208,7 +209,7 @@ async fn while_its_converter_is_down_a_definition_goes_and_a_namespace_waits_for
     let why = eventually("why the namespace stays", PATIENCE, async || stuck(&namespaces).await).await?;
     ensure!(why.contains("conversion webhook"), "{why}");
     ensure!(
-        MAKEFILE.contains(WITHOUT_CONVERTER),
+        REMOVAL.contains(WITHOUT_CONVERTER),
         "`make undeploy` does something else"
     );
     let conversion = definitions.get(NAME).await?.spec.conversion;
