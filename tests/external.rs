@@ -555,7 +555,7 @@ fn kinds_of_kubernetes_are_found_by_name() {
         dir.path(),
         &[&own[..], &["--kind", "Ingress", "--controller=false", "--resource"]].concat(),
     )
-    .refuses(1, &["is a kind of Kubernetes already"]);
+    .refuses(1, &["already, as a kind of Kubernetes"]);
     let odd = read("PROJECT").replace("kind: Ingress", "kind: Egress");
     fs::write(dir.path().join("PROJECT"), odd).unwrap();
     kubewright(dir.path(), &["sync"]).refuses(1, &["`PROJECT` contradicts itself", "nor one of Kubernetes"]);

@@ -8,6 +8,11 @@ pub use crate::{
     strategy::{Empties, Strategy},
 };
 
+/// Plugins of admission.
+pub mod admission {
+    pub use crate::admission::tolerate;
+}
+
 /// Server-side apply.
 pub mod apply {
     pub use kubewright_schema::typed::Schema;
@@ -31,7 +36,7 @@ pub mod json {
 
 /// The built-in kinds.
 pub mod kinds {
-    pub use crate::kinds::{openapi_schema, resources};
+    pub use crate::kinds::{name_of_kind, openapi_schema, resources};
 }
 
 /// OpenAPI documents in Protobuf.

@@ -26,6 +26,7 @@ use crate::{
     status::{Status, Subject},
 };
 use rounds::Rounds;
+pub use tolerations::tolerate;
 
 /// When a member is called.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -12,11 +12,17 @@ const SECONDS: i64 = 300;
 /// Adds the tolerations that a written Pod lacks.
 pub(super) fn admit(attributes: &Attributes<'_>, objects: &mut Objects<'_>) {
     let is_write = matches!(attributes.operation, Operation::Create | Operation::Update);
-    let spec = objects
-        .new
-        .as_deref_mut()
-        .and_then(|pod| pod.get_mut("spec")?.as_object_mut());
-    let (Some(spec), true) = (spec, is_write && attributes.is_about(Subject::new("", "pods"))) else {
+    if let Some(pod) = objects.new.as_deref_mut()
+        && is_write
+        && attributes.is_about(Subject::new("", "pods"))
+    {
+        tolerate(pod);
+    }
+}
+
+/// Adds the tolerations that the Pod lacks.
+pub fn tolerate(pod: &mut Value) {
+    let Some(spec) = pod.get_mut("spec").and_then(Value::as_object_mut) else {
         return;
     };
     let tolerations = spec.entry("tolerations").or_insert_with(|| json!([]));

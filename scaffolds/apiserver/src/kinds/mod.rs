@@ -50,6 +50,7 @@ mod wire;
 mod workload;
 
 pub use openapi::{openapi_schema, openapi_schema_names};
+pub use shapes::name_of_kind;
 
 use serde_json::Value;
 use std::sync::{Arc, LazyLock};

@@ -74,7 +74,7 @@ pub(crate) fn of_kind(version: &str, kind: &str) -> Option<&'static Shape> {
 }
 
 /// The short name of a kind's definition.
-pub(crate) fn name_of_kind(version: &str, kind: &str) -> Option<&'static str> {
+pub fn name_of_kind(version: &str, kind: &str) -> Option<&'static str> {
     let (group, version) = version.rsplit_once('/').unwrap_or(("", version));
     let mark = format!("k={group}/{version}/{kind}");
     let is_it = |entry: &Entry| {

@@ -1,6 +1,6 @@
 //! Replays one recorded request on a strategy, as the registry does.
 
-use kubewright_apiserver::testing::{Empties, Resource};
+use kubewright_apiserver::testing::{Empties, Resource, admission};
 use serde_json::{Map, Value, json};
 
 /// Replaces UIDs that are not in the recording.
@@ -147,7 +147,7 @@ fn act(resource: &Resource, record: &Record) -> Result<(Value, Vec<Value>), Stri
         }
     }
     strategy.default(&mut object);
-    prioritise(record, &mut object);
+    admit(record, &mut object);
     let causes = match &record.old {
         None => {
             strategy.prepare_for_create("", &mut object);
@@ -172,15 +172,19 @@ fn act(resource: &Resource, record: &Record) -> Result<(Value, Vec<Value>), Stri
     Ok((object, causes.collect()))
 }
 
-/// Gives a Pod the priority that admission gives it if there are no classes.
-fn prioritise(record: &Record, object: &mut Value) {
-    let Some(spec) = object.get_mut("spec").and_then(Value::as_object_mut) else {
+/// Gives a Pod what admission gives it if there are no classes: a priority, and tolerations unless it is the status that
+/// is written.
+fn admit(record: &Record, object: &mut Value) {
+    if record.kind != "v1 Pod" {
         return;
-    };
-    if record.kind == "v1 Pod" {
+    }
+    if let Some(spec) = object.get_mut("spec").and_then(Value::as_object_mut) {
         spec.entry("priority").or_insert_with(|| json!(0));
         spec.entry("preemptionPolicy")
             .or_insert_with(|| json!("PreemptLowerPriority"));
+    }
+    if record.subresource.is_empty() {
+        admission::tolerate(object);
     }
 }
 
