@@ -45,6 +45,7 @@ fn vendored(path: &str) -> bool {
     [
         "crates/apiserver/",
         "crates/machinery/",
+        "crates/manifests/",
         "crates/runtime/",
         "crates/schema/",
     ]
@@ -111,7 +112,7 @@ fn first_difference(committed: &Tree, made: &Tree) -> Option<String> {
 fn vendored_crates_equal_the_scaffolds_without_their_tests() {
     let fresh = tempfile::tempdir().unwrap();
     make("none", fresh.path());
-    for name in ["apiserver", "machinery", "runtime", "schema"] {
+    for name in ["apiserver", "machinery", "manifests", "runtime", "schema"] {
         let mut vendored = texts(&fresh.path().join("crates").join(name));
         assert!(vendored.remove("VERSION").is_some());
         let mut scaffold = texts(&Path::new(env!("CARGO_MANIFEST_DIR")).join("scaffolds").join(name));

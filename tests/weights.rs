@@ -83,6 +83,7 @@ fn weights() -> Vec<(&'static str, usize)> {
         "src",
         "scaffolds/machinery/src",
         "scaffolds/schema/src",
+        "scaffolds/manifests/src",
         "scaffolds/runtime/src",
         "scaffolds/apiserver/src",
     ];
@@ -101,6 +102,7 @@ fn weights() -> Vec<(&'static str, usize)> {
         ),
         ("lines of `crates/machinery`", part("machinery")),
         ("lines of `crates/schema`", part("schema")),
+        ("lines of `crates/manifests`", part("manifests")),
         ("lines of `crates/runtime`", part("runtime")),
         ("lines of `crates/apiserver`", part("apiserver")),
         (

@@ -319,7 +319,7 @@ fn is_image_path(part: &str) -> bool {
 
 /// Names of Cargo's own build folders, of crates that every Rust program has, and of packages of the generated
 /// workspace.
-const TAKEN_PACKAGES: [&str; 16] = [
+const TAKEN_PACKAGES: [&str; 17] = [
     "alloc",
     "api",
     "build",
@@ -334,6 +334,7 @@ const TAKEN_PACKAGES: [&str; 16] = [
     "test",
     "kubewright-apiserver",
     "kubewright-machinery",
+    "kubewright-manifests",
     "kubewright-runtime",
     "kubewright-schema",
 ];

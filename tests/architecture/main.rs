@@ -17,9 +17,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Each crate: the folder of its source, and its name in other crates.
-const CRATES: [(&str, &str); 5] = [
+const CRATES: [(&str, &str); 6] = [
     ("scaffolds/machinery/src", "kubewright_machinery"),
     ("scaffolds/schema/src", "kubewright_schema"),
+    ("scaffolds/manifests/src", "kubewright_manifests"),
     ("scaffolds/runtime/src", "kubewright_runtime"),
     ("scaffolds/apiserver/src", "kubewright_apiserver"),
     ("src", "kubewright"),

@@ -117,7 +117,7 @@ fn project() -> tempfile::TempDir {
     static PROJECT: OnceLock<tempfile::TempDir> = OnceLock::new();
     copy(PROJECT.get_or_init(|| {
         let dir = copy(made());
-        for name in ["apiserver", "machinery", "runtime", "schema"] {
+        for name in ["apiserver", "machinery", "manifests", "runtime", "schema"] {
             let folder = dir.path().join("crates").join(name);
             fs::remove_dir_all(&folder).unwrap();
             fs::create_dir_all(folder.join("src")).unwrap();

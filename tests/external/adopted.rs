@@ -27,7 +27,7 @@ mod pump_v1alpha1;
 use crate::cli::kubewright;
 use crate::{fixture, formatted};
 use kube::CustomResourceExt;
-use kubewright_schema::testing::breaking;
+use kubewright_schema::compat::breaking;
 use kubewright_schema::{CustomType, Options, finish, lint};
 use serde_json::{Value, json};
 use std::fs;

@@ -9,7 +9,8 @@
 //!    [`Finding`] that names the type and the field. So does a keyword that the derive would drop silently.
 //! 2. The versions of one kind become one CRD, ordered by [Kubernetes version priority].
 //! 3. Errors of the derive are repaired, and [`lint`] checks the result.
-//! 4. [`manifests::run`] writes one file per CRD; [`finish`] returns the CRDs as values, for an operator that installs its own.
+//! 4. [`finish`] returns the CRDs as values: to an operator that installs its own, and to the crate `kubewright-manifests`, which writes one
+//!    file per CRD.
 //!
 //! # Guarantees
 //! - All or nothing: if there is any finding, nothing is written.
@@ -17,8 +18,8 @@
 //! - A CRD without findings is accepted by a real kube-apiserver (measured on v1.36), without warnings.
 //!
 //! # Modules
-//! Operators use [`Describe`], [`finish`], [`assemble`] and [`manifests`]; their runtime writes files and roles with [`files`],
-//! [`yaml`] and [`rbac`]; [`chart`] makes Helm charts of them, [`bundle`] OLM bundles, [`api_docs`] a page for their users. API servers use [`value`], which prunes, defaults and validates custom resources by the schema of a CRD,
+//! Operators use [`Describe`], [`finish`] and [`assemble`]; their runtime writes files and roles with [`files`], [`yaml`] and [`rbac`].
+//! [`compat`] finds changes that break clients; [`webhook`] has the names that webhooks and their manifests share. API servers use [`value`], which prunes, defaults and validates custom resources by the schema of a CRD,
 //! [`typed`], which merges configurations into objects, and [`lint`], [`cause`] and [`version`], whose messages are those of kube-apiserver.
 //!
 //! ```
@@ -46,43 +47,32 @@
 
 #[cfg(feature = "cel")]
 mod cel;
-mod compat;
 mod decode;
 mod describe;
 mod dropped;
 mod embedded;
 mod finding;
 mod formats;
-mod installer;
 mod merge;
 mod normalise;
 mod options;
 mod parallel;
 mod pattern;
 mod pipeline;
-mod removal;
-mod rendered;
 mod rust_formats;
-mod semver;
-mod source;
-mod stamp;
-mod words;
 
-pub mod api_docs;
-pub mod bundle;
-pub mod chart;
 pub mod checkout;
+pub mod compat;
 pub mod files;
 pub mod json_patch;
 pub mod lint;
-pub mod manifests;
-pub mod parts;
 pub mod rbac;
 #[cfg(feature = "testing")]
 pub mod testing;
 pub mod typed;
 pub mod value;
 pub mod version;
+pub mod webhook;
 pub mod yaml;
 
 #[cfg(feature = "cel")]

@@ -2,7 +2,4 @@
 
 #[cfg(feature = "cel")]
 pub use crate::cel::{Rules, check as check_rules};
-pub use crate::{
-    compat::{Break, breaking},
-    normalise::{VERSION_ANNOTATION, crd as normalise},
-};
+pub use crate::normalise::{VERSION_ANNOTATION, crd as normalise};

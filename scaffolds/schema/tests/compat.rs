@@ -1,6 +1,6 @@
 //! Tests which changes count as breaking an API, and which do not.
 
-use kubewright_schema::testing::breaking;
+use kubewright_schema::compat::breaking;
 use serde_json::{Value, json};
 
 fn crd(spec: Value) -> Value {

@@ -1,7 +1,7 @@
 //! Schemas of CRDs and objects under them.
 
 use kubewright_apiserver::testing::apply;
-use kubewright_schema::{lint, testing::breaking, value::Structural, yaml};
+use kubewright_schema::{compat::breaking, lint, value::Structural, yaml};
 use serde_json::{Value, json};
 
 use crate::parts;

@@ -6,7 +6,7 @@ use std::{
 };
 
 use kube::CustomResourceExt;
-use kubewright_schema::bundle::conversion_path;
+use kubewright_schema::webhook::conversion_path;
 
 use super::{
     answer::Conversion,

@@ -6,7 +6,7 @@ pub(crate) mod lint;
 use std::collections::BTreeSet;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::LabelSelector;
-use kubewright_schema::bundle::SPARED;
+use kubewright_schema::webhook::SPARED;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 /// The names of the Service and of the Secret with its certificates. Kustomize puts a prefix before these and the other names.
-pub(crate) use kubewright_schema::bundle::{SECRET, SERVICE};
+pub(crate) use kubewright_schema::webhook::{SECRET, SERVICE};
 use serde_json::{Value, json};
 
 use crate::{

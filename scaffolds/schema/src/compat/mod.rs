@@ -6,7 +6,6 @@ mod bounds;
 mod consequence;
 pub(crate) mod conversion;
 mod names;
-pub(crate) mod published;
 mod schema;
 
 use serde::Serialize;

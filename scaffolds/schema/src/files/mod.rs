@@ -5,8 +5,7 @@ mod diff;
 mod output;
 mod read;
 
-pub use output::print;
-pub(crate) use output::with_streams;
+pub use output::{print, with_streams};
 pub use read::documents;
 
 use crate::{parallel, yaml};
@@ -79,10 +78,13 @@ pub enum FilesError {
     },
 }
 
-/// What writes files: its make target, and how its files are recognised.
-pub(crate) struct Generator {
+/// A target of make that writes files.
+pub struct Generator {
+    /// The target, for errors: `make manifests`.
     pub target: &'static str,
+    /// The line that its files contain, for errors.
     pub header: &'static str,
+    /// Whether the content of a file is from this target. Other files are neither rewritten nor removed.
     pub is_ours: fn(&str) -> bool,
 }
 
@@ -112,8 +114,11 @@ pub fn write_manifests(dir: &Path, files: &BTreeMap<String, Vec<Value>>, mode: M
     write_texts(dir, &texts.into_iter().collect(), &MANIFESTS, mode)
 }
 
-/// The same for files whose texts are known, by any generator.
-pub(crate) fn write_texts(
+/// As [`write_manifests`], for texts instead of documents and for any generator.
+///
+/// # Errors
+/// As [`write_manifests`].
+pub fn write_texts(
     dir: &Path,
     files: &BTreeMap<String, String>,
     by: &Generator,
@@ -161,9 +166,12 @@ pub(crate) fn write_texts(
     Ok(outcome)
 }
 
-/// The same for a tree of files, by their paths in `out`, after each of them was compared. `folders` are those that an earlier run may have
-/// written to.
-pub(crate) fn write_tree(
+/// As [`write_texts`], for a tree of files by their paths in `out`. Every file is compared before the first one is written. `folders` are the
+/// folders that an earlier run may have written to.
+///
+/// # Errors
+/// As [`write_manifests`].
+pub fn write_tree(
     out: &Path,
     folders: &[&str],
     files: &BTreeMap<String, String>,
@@ -193,13 +201,15 @@ pub fn report(result: Result<Outcome, FilesError>, mode: Mode) -> ExitCode {
 }
 
 /// Standard output and standard error, or buffers in a test.
-pub(crate) struct Streams<'a> {
+pub struct Streams<'a> {
+    /// For results.
     pub out: &'a mut dyn Write,
+    /// For errors.
     pub err: &'a mut dyn Write,
 }
 
 /// As [`report`], for any make target and to any streams; returns the exit code.
-pub(crate) fn report_to(result: Result<Outcome, FilesError>, mode: Mode, target: &str, streams: Streams<'_>) -> u8 {
+pub fn report_to(result: Result<Outcome, FilesError>, mode: Mode, target: &str, streams: Streams<'_>) -> u8 {
     let Streams { out, err } = streams;
     // A closed pipe is not an error.
     match result {
@@ -245,8 +255,11 @@ fn is_ours(content: &str) -> bool {
         .any(|line| line == HEADER)
 }
 
-/// Replaces a file that users do not edit, and makes its folder.
-pub(crate) fn write_file(path: &Path, content: &str) -> Result<(), FilesError> {
+/// Replaces a file that users do not edit, and makes its folder. No reader and no crash sees a partial file.
+///
+/// # Errors
+/// [`FilesError::Io`].
+pub fn write_file(path: &Path, content: &str) -> Result<(), FilesError> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder).map_err(io_error("create", folder))?;
     }

@@ -17,7 +17,7 @@ pub fn print(text: &str) -> io::Result<()> {
 }
 
 /// Runs a program with the standard streams. Its exit code is 1 if it could not print.
-pub(crate) fn with_streams(program: impl FnOnce(Streams<'_>) -> u8) -> ExitCode {
+pub fn with_streams(program: impl FnOnce(Streams<'_>) -> u8) -> ExitCode {
     let mut out = Output::new(io::stdout().lock());
     let err = &mut io::stderr().lock();
     let code = program(Streams { out: &mut out, err });

@@ -8,10 +8,8 @@ use std::{
 
 use anyhow::{Context, Result, ensure};
 use control_plane::root;
-use kubewright_schema::{
-    bundle::{Bundle, Package, Release, Sources, bundle},
-    files, yaml,
-};
+use kubewright_manifests::bundle::{Bundle, Package, Release, Sources, bundle};
+use kubewright_schema::{files, yaml};
 use serde_json::{Value, json};
 
 use crate::{assets, project::Project};

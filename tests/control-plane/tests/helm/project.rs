@@ -11,8 +11,9 @@ use anyhow::{Context, Result, anyhow, ensure};
 use clap::Parser;
 use control_plane::{foobar::FooBar, root, run};
 use k8s_openapi::api::core::v1::Pod;
+use kubewright_manifests::chart;
 use kubewright_runtime::{Admission, Change, Defaulter, FailurePolicy, Operator, Options, Validator, Verdict, Webhook};
-use kubewright_schema::{chart, yaml};
+use kubewright_schema::yaml;
 use serde_json::Value;
 
 use crate::Programs;

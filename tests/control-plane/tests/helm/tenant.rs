@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use anyhow::{Result, ensure};
 use control_plane::Settings;
-use kubewright_schema::parts;
+use kubewright_manifests::parts;
 
 use crate::{
     programs,

@@ -29,7 +29,7 @@ const OPERATOR: &str = "widgets";
 /// What `make undeploy` does when the operator is gone, in the Makefile of a project with a conversion.
 const WITHOUT_CONVERTER: &str = r#"{"spec":{"conversion":{"strategy":"None","webhook":null}}}"#;
 /// The source of `make undeploy`.
-const REMOVAL: &str = include_str!("../../../../scaffolds/schema/src/removal/mod.rs");
+const REMOVAL: &str = include_str!("../../../../scaffolds/manifests/src/removal/mod.rs");
 
 mod v1 {
     use super::*;

@@ -1,0 +1,201 @@
+//! The switches of a chart: values that leave out a part of the release.
+
+use super::names::Names;
+use crate::rendered::text;
+use kubewright_schema::webhook::{SECRET, SERVICE};
+use serde_json::{Map, Value, json};
+
+/// A part of a release that the value `<key>.enabled` leaves out.
+pub(super) struct Switch {
+    pub key: &'static str,
+    /// What it leaves out, in the comment of the value.
+    pub about: &'static str,
+    /// Whether the part is installed by default, if the project has it.
+    on: bool,
+    /// How a project gets the part.
+    remedy: &'static str,
+}
+
+pub(super) const METRICS: &str = "metrics";
+pub(super) const WEBHOOKS: &str = "webhooks";
+const SERVICE_MONITOR: &str = "serviceMonitor";
+const RULES: &str = "prometheusRule";
+const POLICY: &str = "networkPolicy";
+const CERT_MANAGER: &str = "certManager";
+pub(super) const BUDGET: &str = "podDisruptionBudget";
+
+const PROMETHEUS: &str = "add ../prometheus to the components of config/default, and run make chart";
+
+/// All of them, in the order of values.yaml.
+pub(super) const SWITCHES: [Switch; 7] = [
+    Switch {
+        key: METRICS,
+        about: "Whether the operator serves metrics, with the Service and the roles for them.",
+        on: true,
+        remedy: "add ../metrics to the components of config/default, and run make chart",
+    },
+    Switch {
+        key: SERVICE_MONITOR,
+        about: "Whether there is a ServiceMonitor; it needs the CRDs of the Prometheus operator, and metrics.enabled.",
+        on: false,
+        remedy: PROMETHEUS,
+    },
+    Switch {
+        key: RULES,
+        about: "Whether there are alerts; they need the CRDs of the Prometheus operator, and metrics.enabled.",
+        on: false,
+        remedy: PROMETHEUS,
+    },
+    Switch {
+        key: POLICY,
+        about: "Whether there are NetworkPolicies.",
+        on: true,
+        remedy: "add ../network-policy to the components of config/default, and run make chart",
+    },
+    Switch {
+        key: WEBHOOKS,
+        about: "Whether the operator serves webhooks, with their configurations, Service and Secret.",
+        on: true,
+        remedy: "run kubewright create webhook, and make chart",
+    },
+    Switch {
+        key: CERT_MANAGER,
+        about: "Whether there are Certificates and Issuers of cert-manager. Without, their Secrets are yours to create.",
+        on: true,
+        remedy: "add your Certificate to config/default, and run make chart",
+    },
+    Switch {
+        key: BUDGET,
+        about: "Whether a PodDisruptionBudget lets a drain evict only one Pod at a time.",
+        on: true,
+        remedy: "", // Every chart has one.
+    },
+];
+
+/// Objects of `config/metrics` and `config/prometheus`, without their prefix.
+const OF_METRICS: [&str; 8] = [
+    "metrics-auth-role",
+    "metrics-auth-rolebinding",
+    "metrics-reader",
+    "controller-manager-metrics-service",
+    "metrics-server-cert",
+    "metrics-server-ca",
+    "metrics-certificate-role",
+    "metrics-certificate-rolebinding",
+];
+
+/// The switch that leaves out an object.
+pub(super) fn of_object(object: &Value, names: &Names) -> Option<&'static str> {
+    let (group, _) = text(object, "/apiVersion").split_once('/').unwrap_or_default();
+    match (group, text(object, "/kind")) {
+        ("monitoring.coreos.com", "PrometheusRule") => Some(RULES),
+        ("monitoring.coreos.com", _) => Some(SERVICE_MONITOR),
+        ("networking.k8s.io", "NetworkPolicy") => Some(POLICY),
+        ("policy", "PodDisruptionBudget") => Some(BUDGET),
+        ("admissionregistration.k8s.io", kind) if kind.ends_with("WebhookConfiguration") => Some(WEBHOOKS),
+        (group, _) if group == "cert-manager.io" || group.ends_with(".cert-manager.io") => Some(CERT_MANAGER),
+        ("" | "rbac.authorization.k8s.io", _) => of_name(names.short(text(object, "/metadata/name"))),
+        _ => None,
+    }
+}
+
+/// The switch of an object with this name, without its prefix.
+fn of_name(name: &str) -> Option<&'static str> {
+    match name {
+        SERVICE | SECRET => Some(WEBHOOKS),
+        name if OF_METRICS.contains(&name) => Some(METRICS),
+        _ => None,
+    }
+}
+
+/// The switch of an item in a list of the operator's container: an argument or a port.
+pub(super) fn of_item(item: &Value) -> Option<&'static str> {
+    let argument = item.as_str().unwrap_or_default();
+    match text(item, "/name") {
+        "metrics" => Some(METRICS),
+        "webhook" => Some(WEBHOOKS),
+        _ => argument.starts_with("--metrics-").then_some(METRICS),
+    }
+}
+
+/// The switch of a volume: that of its Secret or ConfigMap.
+pub(super) fn of_volume(volume: &Value, names: &Names) -> Option<&'static str> {
+    let paths = ["/secret/secretName", "/configMap/name"];
+    // A Secret that is not among the objects has no prefix.
+    paths.iter().find_map(|path| of_name(names.short(text(volume, path))))
+}
+
+/// The parts that a project has.
+pub(super) struct Parts(Vec<&'static str>);
+
+impl Parts {
+    /// The parts that these objects belong to.
+    pub(super) fn of(objects: &[Value], names: &Names) -> Self {
+        let mut parts: Vec<_> = objects.iter().filter_map(|object| of_object(object, names)).collect();
+        // Conversions are in no configuration.
+        if objects.iter().any(is_converted) {
+            parts.push(WEBHOOKS);
+        }
+        Self(parts)
+    }
+
+    /// Whether there is an object of this part.
+    pub(super) fn has(&self, key: &str) -> bool {
+        self.0.contains(&key)
+    }
+
+    /// The values of the switches.
+    pub(super) fn values(&self) -> Map<String, Value> {
+        let value = |it: &Switch| (it.key.to_owned(), json!({"enabled": it.on && self.has(it.key)}));
+        SWITCHES.iter().map(value).collect()
+    }
+
+    /// The template that refuses values which contradict each other, or that turn on what the chart does not have.
+    pub(super) fn checks(&self, objects: &[Value]) -> String {
+        let mut out = "{{- /*\n# @generated by make chart; do not edit\n*/ -}}\n".to_owned();
+        let mut check = |condition: &str, message: &str| {
+            let message = Value::String(message.to_owned());
+            out.push_str(&format!(
+                "{{{{- if {condition} }}}}\n{{{{- fail {message} }}}}\n{{{{- end }}}}\n"
+            ));
+        };
+        for Switch { key, remedy, .. } in SWITCHES.iter().filter(|it| it.key != BUDGET && !self.has(it.key)) {
+            let message = format!("{key}.enabled is true, but this chart has no objects for it: {remedy}");
+            check(&format!(".Values.{key}.enabled"), &message);
+        }
+        for key in [SERVICE_MONITOR, RULES] {
+            let message = format!("{key}.enabled is true, but metrics.enabled is false: there is nothing to scrape");
+            check(
+                &format!("and .Values.{key}.enabled (not .Values.{METRICS}.enabled)"),
+                &message,
+            );
+        }
+        if let Some(definition) = objects.iter().find(|it| is_converted(it)) {
+            let name = text(definition, "/metadata/name");
+            let message = format!(
+                "webhooks.enabled is false, but the operator converts the versions of {name}: leave it on, or set crds.enabled to \
+                 false too"
+            );
+            check(
+                &format!(
+                    "and .Values.crds.enabled (ne .Values.install \"namespace\") (not .Values.{WEBHOOKS}.enabled)"
+                ),
+                &message,
+            );
+        }
+        check(
+            "and (not .Values.leaderElection.enabled) (gt (int .Values.replicas) 1)",
+            "leaderElection.enabled is false, but replicas is more than 1: all of them would work at once",
+        );
+        out
+    }
+}
+
+/// Whether the operator converts the versions of this CRD: it enters its converter there, or is entered already.
+fn is_converted(object: &Value) -> bool {
+    let paths = [
+        "/spec/conversion/strategy",
+        "/metadata/annotations/kubewright.dev~1conversion",
+    ];
+    paths.iter().any(|path| text(object, path) == "Webhook")
+}

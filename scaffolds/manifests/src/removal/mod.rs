@@ -1,0 +1,190 @@
+//! `make undeploy` and `make uninstall`: takes out of the cluster what `make deploy` and `make install` applied.
+//!
+//! # Guarantees
+//! - The operator runs until all objects of its kinds are gone, so that it can clean up after them, and until their children are: a garbage
+//!   collector that lags behind does not collect children of a kind whose CRD is gone.
+//! - The namespace stays if `make deploy` has not made it, if it has objects of others, or if not all of its objects can be listed.
+
+mod namespace;
+mod objects;
+#[cfg(test)]
+mod tests;
+
+use self::objects::Cleanup;
+use crate::rendered::{Source, text};
+use crate::words::{Words, settled};
+use kubewright_schema::files::Streams;
+use serde_json::Value;
+use std::time::Duration;
+
+/// The folder with the CRDs of a project.
+const CRDS: &str = "config/crd";
+
+/// What is removed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Removed {
+    /// The objects of the operator's kinds, and their CRDs.
+    Kinds,
+    /// Also everything else that `make deploy` applied.
+    Operator,
+}
+
+const UNINSTALL: &str = "\
+Deletes ALL objects of the operator's kinds, then their CRDs.
+
+Usage: manifests uninstall --operator NAME [OPTIONS] -- KUBECTL...
+
+Options:
+      --operator NAME           The name of the operator, by which its children are labelled
+      --ignore-not-found BOOL   Whether a CRD that does not exist is no error [default: false]
+      --timeout DURATION        How long the operator may take to clean up the objects of one kind [default: 2m]
+      -- KUBECTL...             The kubectl that deletes
+  -h, --help                    Print this help
+";
+
+const UNDEPLOY: &str = "\
+Deletes ALL objects of the operator's kinds, then the operator and its CRDs, then the namespace if `deploy` has made it and nobody else uses it.
+
+Usage: manifests undeploy --operator NAME [OPTIONS] -- KUBECTL...
+
+Options:
+      --operator NAME           The name of the operator, by which its children are labelled
+      --keep-crds               Leave the CRDs and all objects of these kinds
+      --ignore-not-found BOOL   Whether an object that does not exist is no error [default: false]
+      --timeout DURATION        How long the operator may take to clean up the objects of one kind [default: 2m]
+      --kustomization DIR       The folder that `deploy` applied [default: config/default]
+      -- KUBECTL...             The kubectl that deletes
+  -h, --help                    Print this help
+";
+
+/// The parsed arguments.
+#[derive(Debug)]
+struct Arguments {
+    source: Source,
+    operator: String,
+    keeps_crds: bool,
+    ignore_not_found: String,
+    timeout: String,
+}
+
+/// Runs with the arguments after `uninstall` or `undeploy`, and returns the exit code. A closed output pipe is not an error.
+pub(crate) fn execute(removed: Removed, words: impl Iterator<Item = String>, streams: Streams<'_>) -> u8 {
+    execute_with(removed, words, streams, &std::thread::sleep)
+}
+
+/// As [`execute`], with the function that waits.
+fn execute_with(
+    removed: Removed,
+    words: impl Iterator<Item = String>,
+    mut streams: Streams<'_>,
+    pause: &dyn Fn(Duration),
+) -> u8 {
+    let (help, asks) = match removed {
+        Removed::Kinds => (UNINSTALL, "uninstall --help"),
+        Removed::Operator => (UNDEPLOY, "undeploy --help"),
+    };
+    let arguments = match settled(parse(removed, words), help, asks, &mut streams) {
+        Ok(arguments) => arguments,
+        Err(code) => return code,
+    };
+    match remove(removed, &arguments, &mut streams, pause) {
+        Ok(()) => 0,
+        Err(error) => {
+            _ = writeln!(streams.err, "error: {error}");
+            1
+        }
+    }
+}
+
+fn remove(
+    removed: Removed,
+    arguments: &Arguments,
+    streams: &mut Streams<'_>,
+    pause: &dyn Fn(Duration),
+) -> Result<(), String> {
+    let source = &arguments.source;
+    let cleanup = Cleanup {
+        source,
+        operator: &arguments.operator,
+        timeout: &arguments.timeout,
+        pause,
+    };
+    if !arguments.keeps_crds {
+        cleanup.run(streams)?;
+    }
+    let found = format!("--ignore-not-found={}", arguments.ignore_not_found);
+    if removed == Removed::Kinds {
+        return source.run(&["delete", &found, "-k", CRDS]);
+    }
+    let folder = source.folder();
+    let operator = "app.kubernetes.io/component notin (crd, namespace)";
+    source.run(&["delete", &found, "-k", folder, "--selector", operator])?;
+    if arguments.keeps_crds {
+        _ = writeln!(streams.out, "left: the CRDs and all their objects");
+    } else {
+        remove_converters(source)?;
+        let rest = "app.kubernetes.io/component!=namespace";
+        source.run(&["delete", "--ignore-not-found", "-k", folder, "--selector", rest])?;
+    }
+    if let Some(left) = namespace::remove(source, &arguments.operator)? {
+        _ = writeln!(streams.out, "left: {left}");
+    }
+    Ok(())
+}
+
+/// Nobody converts after the operator is gone. An object that somebody has created meanwhile could not be read, and its CRD not be deleted.
+fn remove_converters(source: &Source) -> Result<(), String> {
+    let found = source.output(&["get", "-k", CRDS, "--ignore-not-found", "--output", "json"])?;
+    if found.trim().is_empty() {
+        return Ok(());
+    }
+    let found: Value = serde_json::from_str(&found).map_err(|error| format!("kubectl prints no JSON: {error}"))?;
+    let crds = match found["items"].as_array() {
+        Some(items) => items.as_slice(),
+        None => std::slice::from_ref(&found),
+    };
+    for crd in crds {
+        if text(crd, "/spec/conversion/strategy") == "Webhook" {
+            let name = text(crd, "/metadata/name");
+            let patch = r#"{"spec":{"conversion":{"strategy":"None","webhook":null}}}"#;
+            source.run(&["patch", "crd", name, "--type", "merge", "--patch", patch])?;
+        }
+    }
+    Ok(())
+}
+
+/// The arguments; `None` for `--help`.
+fn parse(removed: Removed, words: impl Iterator<Item = String>) -> Result<Option<Arguments>, String> {
+    let mut arguments = Arguments {
+        source: Source::default(),
+        operator: String::new(),
+        keeps_crds: false,
+        ignore_not_found: "false".to_owned(),
+        timeout: "2m".to_owned(),
+    };
+    let mut words = Words::new(words);
+    while let Some(flag) = words.flag()? {
+        match flag.as_str() {
+            "--operator" => arguments.operator = words.value()?,
+            "--ignore-not-found" => arguments.ignore_not_found = boolean(words.value()?)?,
+            "--timeout" => arguments.timeout = words.value()?,
+            "--keep-crds" if removed == Removed::Operator => arguments.keeps_crds = true,
+            "-h" | "--help" => return Ok(None),
+            "--image" => return Err("unknown argument `--image`".to_owned()),
+            "--kustomization" if removed == Removed::Kinds => return Err(format!("unknown argument `{flag}`")),
+            _ if arguments.source.take(&flag, &mut words)? => {}
+            _ => return Err(format!("unknown argument `{flag}`")),
+        }
+    }
+    if arguments.operator.is_empty() {
+        return Err("`--operator` is missing".to_owned());
+    }
+    Ok(Some(arguments))
+}
+
+fn boolean(text: String) -> Result<String, String> {
+    match text.as_str() {
+        "true" | "false" => Ok(text),
+        _ => Err(format!("`--ignore-not-found` is true or false, not `{text}`")),
+    }
+}

@@ -1,0 +1,152 @@
+//! Deletes the objects of the operator's kinds, and waits until their children are collected.
+
+use super::CRDS;
+use crate::rendered::Source;
+use kubewright_schema::files::Streams;
+use std::io::IsTerminal;
+use std::time::Duration;
+
+/// How often it is asked whether a deletion has ended.
+const TICK: Duration = Duration::from_millis(100);
+/// How many ticks are between two looks at the objects that it waits for: 2 s.
+const LOOKS: u32 = 20;
+/// How many times in a row nothing but the garbage collector may be waited for before the objects are released: 10 s.
+const CALM: u32 = 5;
+/// The pauses between looks at the children that are left: two minutes in all.
+const PAUSES: [u64; 13] = [0, 1, 1, 2, 2, 4, 4, 8, 8, 16, 16, 32, 32];
+/// How many objects an error names.
+const NAMED: usize = 20;
+/// The finalizer of a deletion in the foreground, as the only one of an object.
+const FOREGROUND: &str = r#"["foregroundDeletion"] "#;
+
+/// The cleanup of all kinds of an operator.
+pub(super) struct Cleanup<'a> {
+    pub source: &'a Source,
+    /// The operator's name, which labels its children.
+    pub operator: &'a str,
+    /// How long kubectl waits for the objects of one kind.
+    pub timeout: &'a str,
+    pub pause: &'a dyn Fn(Duration),
+}
+
+impl Cleanup<'_> {
+    /// Deletes the objects while the operator still runs: deleting their CRD would delete them too, but not what the operator made for them.
+    ///
+    /// # Errors
+    /// Objects or their children are still there. The text names the first of them.
+    pub fn run(&self, streams: &mut Streams<'_>) -> Result<(), String> {
+        let crds = self
+            .source
+            .output(&["get", "-k", CRDS, "--ignore-not-found", "--output", "name"])?;
+        for crd in crds.lines() {
+            self.delete_all(crd.rsplit('/').next().unwrap_or(crd))?;
+        }
+        self.wait_for_children(streams)
+    }
+
+    fn delete_all(&self, kind: &str) -> Result<(), String> {
+        let delete = ["delete", kind, "--all", "--all-namespaces"];
+        let foreground = [&delete[..], &["--cascade=foreground", "--timeout", self.timeout]].concat();
+        if self.delete_watched(kind, &foreground)? {
+            return Ok(());
+        }
+        let background = [&delete[..], &["--cascade=background", "--timeout", "10s"]].concat();
+        if self.source.run(&background).is_ok() {
+            return Ok(());
+        }
+        let left = self.source.output(&["get", kind, "--all-namespaces"])?;
+        let left: Vec<_> = left.lines().take(NAMED).collect();
+        Err(format!(
+            "these are still there after {}:\n{}\n\nhint: is the operator running, and what does it log?",
+            self.timeout,
+            left.join("\n")
+        ))
+    }
+
+    /// Deletes in the foreground, and releases the objects for which that would never end. Whether all are gone.
+    fn delete_watched(&self, kind: &str, arguments: &[&str]) -> Result<bool, String> {
+        let mut deletion = self.source.start(arguments)?;
+        let mut calm = 0;
+        for tick in 1_u32.. {
+            let ended = deletion
+                .try_wait()
+                .map_err(|error| format!("kubectl is lost: {error}"))?;
+            if let Some(status) = ended {
+                return Ok(status.success());
+            }
+            (self.pause)(TICK);
+            if tick.is_multiple_of(LOOKS) {
+                calm = self.release(kind, calm);
+            }
+        }
+        Ok(false)
+    }
+
+    /// A garbage collector that has first seen an object in a version which is gone by now deletes its children, but never ends its deletion in
+    /// the foreground. This releases the objects of a kind, by a second deletion, in the background, once all that are left have waited for
+    /// nothing but the collector for [`CALM`] looks, and have no children any more. Returns the number of calm looks so far.
+    fn release(&self, kind: &str, calm: u32) -> u32 {
+        let form = r#"jsonpath={range .items[*]}{.metadata.finalizers} {.metadata.uid}{"\n"}{end}"#;
+        let left = self.source.quiet(&["get", kind, "--all-namespaces", "--output", form]);
+        let left = left.unwrap_or_default();
+        if !left.lines().all(|object| object.starts_with(FOREGROUND)) {
+            return 0;
+        }
+        let calm = calm + 1;
+        let Some(children) = (calm >= CALM).then(|| self.children()).and_then(Result::ok) else {
+            return calm;
+        };
+        let mut owners = left.lines().filter_map(|object| object.strip_prefix(FOREGROUND));
+        if owners.all(|owner| children.lines().all(|child| !child.contains(owner))) {
+            let delete = [
+                "delete",
+                kind,
+                "--all",
+                "--all-namespaces",
+                "--cascade=background",
+                "--wait=false",
+            ];
+            _ = self.source.quiet(&delete);
+        }
+        calm
+    }
+
+    fn wait_for_children(&self, streams: &mut Streams<'_>) -> Result<(), String> {
+        let mut left = String::new();
+        for (tried, pause) in PAUSES.into_iter().enumerate() {
+            (self.pause)(Duration::from_secs(pause));
+            left = self.children()?;
+            if left.is_empty() {
+                return Ok(());
+            }
+            if tried == 2 && std::io::stderr().is_terminal() {
+                let count = left.lines().count();
+                _ = writeln!(
+                    streams.err,
+                    "waiting for the garbage collector: {count} children are left"
+                );
+            }
+        }
+        let named: Vec<_> = left.lines().take(NAMED).map(|child| words(child, 2)).collect();
+        Err(format!(
+            "these are not collected, though their owners are gone:\n{}\n\nhint: does the cluster's garbage collector run?",
+            named.join("\n")
+        ))
+    }
+
+    /// The objects that the operator has made for others, one a line: kind, name, and the uids of those others.
+    fn children(&self) -> Result<String, String> {
+        // A kind that cannot be found, such as one whose API service is down, has no children that anybody could wait for.
+        let kinds = ["api-resources", "--verbs", "list,delete", "--output", "name"];
+        let kinds = self.source.printed(&kinds)?.lines().collect::<Vec<_>>().join(",");
+        let selector = format!("kubewright.dev/operator={}", self.operator);
+        let form = r#"jsonpath={range .items[?(@.metadata.ownerReferences)]}{.kind} {.metadata.namespace}/{.metadata.name} {.metadata.ownerReferences[*].uid}{"\n"}{end}"#;
+        let every = ["get", &kinds, "--all-namespaces", "--ignore-not-found"];
+        self.source
+            .output(&[&every[..], &["--selector", &selector, "--output", form]].concat())
+    }
+}
+
+fn words(line: &str, count: usize) -> String {
+    line.split(' ').take(count).collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,381 @@
+//! Finds attributes that the derives accept and then ignore: `length(…)` on a map, `range(…)` on a string, `scale(…)` without a
+//! status, `alias` on a field, whose name API servers prune. The schema of the type does not contain them, so they are searched in the source
+//! code.
+//!
+//! This is not a Rust parser. If the name of a field's type does not show its JSON type (an alias, the author's own type), there is no finding.
+
+mod lex;
+
+use kubewright_schema::Finding;
+use lex::Piece;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The attributes without effect in the `.rs` files of a folder and its subfolders.
+///
+/// # Errors
+/// A file or folder cannot be read; the error names it.
+pub fn findings(folder: &Path) -> io::Result<Vec<Finding>> {
+    let mut all = Vec::new();
+    for path in files(folder)? {
+        let source = fs::read_to_string(&path).map_err(|error| named(error, &path))?;
+        let file = path.strip_prefix(folder).unwrap_or(&path).display().to_string();
+        all.extend(in_source(&source, &file));
+    }
+    Ok(all)
+}
+
+fn named(error: io::Error, path: &Path) -> io::Error {
+    io::Error::new(error.kind(), format!("cannot read `{}`: {error}", path.display()))
+}
+
+fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let (mut found, mut folders) = (Vec::new(), vec![folder.to_owned()]);
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).map_err(|error| named(error, &folder))? {
+            let path = entry.map_err(|error| named(error, &folder))?.path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|it| it == "rs") {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+type Pieces<'s> = [(usize, Piece<'s>)];
+
+/// The findings of one file.
+fn in_source(source: &str, file: &str) -> Vec<Finding> {
+    let pieces = lex::pieces(source);
+    let mut findings = Vec::new();
+    let (mut at, mut container, mut attributes) = (0, "", Vec::new());
+    let mut has_schema = false;
+    while let Some((line, piece)) = pieces.get(at) {
+        let mut report = |type_name: &str, field: &str, message: String, remedy: String| {
+            findings.push(Finding {
+                type_name: type_name.to_owned(),
+                field: field.to_owned(),
+                message: format!("{message} ({file}:{line})"),
+                remedy: Some(remedy),
+            });
+        };
+        match piece {
+            Piece::Mark('#') if is(&pieces, at + 1, '[') => {
+                let end = closing(&pieces, at + 1);
+                attributes.push(&pieces[at + 2..end]);
+                at = end;
+            }
+            Piece::Word("pub") if is(&pieces, at + 1, '(') => at = closing(&pieces, at + 1),
+            Piece::Word("pub") => {}
+            Piece::Word("struct" | "enum") => {
+                container = word(&pieces, at + 1).unwrap_or_default();
+                if let Some(remedy) = scale_without_status(&attributes) {
+                    let message = "`scale(…)` without `status = …` generates no subresource".to_owned();
+                    report(container, "", message, remedy);
+                }
+                has_schema = attributes.iter().any(|attribute| derives_schema(attribute));
+                attributes.clear();
+                at += 1;
+            }
+            _ => {
+                let is_field = matches!(piece, Piece::Word(_)) && is(&pieces, at + 1, ':') && !is(&pieces, at + 2, ':');
+                if has_schema && is_field && attributes.iter().any(|attribute| has_alias(attribute)) {
+                    let message = "an object that has the field by its `alias` loses it: the schema has no such field, so API servers prune it \
+                                   before the type can read it"
+                        .to_owned();
+                    report(
+                        container,
+                        word(&pieces, at).unwrap_or_default(),
+                        message,
+                        WITHOUT_ALIAS.to_owned(),
+                    );
+                }
+                let validators: Vec<_> = attributes.drain(..).flat_map(validators).collect();
+                if !validators.is_empty() {
+                    let start = if is_field { at + 2 } else { at };
+                    let name = if is_field {
+                        word(&pieces, at).unwrap_or_default()
+                    } else {
+                        "0"
+                    };
+                    let shape = Shape::of(&pieces[start..]);
+                    for (inner, validator) in validators {
+                        let shape = if inner { shape.items() } else { Some(&shape) };
+                        if let Some(remedy) = shape.and_then(|shape| shape.ignores(validator)) {
+                            let attribute = if inner {
+                                format!("inner({validator}(…))")
+                            } else {
+                                format!("{validator}(…)")
+                            };
+                            let message = format!("`{attribute}` does not apply to this type and is ignored");
+                            report(container, name, message, remedy.to_owned());
+                        }
+                    }
+                }
+            }
+        }
+        at += 1;
+    }
+    findings
+}
+
+fn is(pieces: &Pieces, at: usize, mark: char) -> bool {
+    pieces.get(at).is_some_and(|(_, piece)| *piece == Piece::Mark(mark))
+}
+
+fn word<'s>(pieces: &Pieces<'s>, at: usize) -> Option<&'s str> {
+    match pieces.get(at)?.1 {
+        Piece::Word(word) => Some(word),
+        _ => None,
+    }
+}
+
+/// The index of the bracket that closes the one at `open`; the last piece if there is none.
+fn closing(pieces: &Pieces, open: usize) -> usize {
+    let mut depth = 0usize;
+    for (at, (_, piece)) in pieces.iter().enumerate().skip(open) {
+        match piece {
+            Piece::Mark('(' | '[' | '{') => depth += 1,
+            Piece::Mark(')' | ']' | '}') => depth = depth.saturating_sub(1),
+            _ => continue,
+        }
+        if depth == 0 {
+            return at;
+        }
+    }
+    pieces.len().saturating_sub(1)
+}
+
+/// The words of an attribute with their depth: in `schemars(length(min = 1))`, `length` has depth 1.
+fn words<'p, 's>(attribute: &'p Pieces<'s>) -> impl Iterator<Item = (usize, usize, &'s str)> + 'p {
+    let mut depth = 0;
+    attribute.iter().enumerate().filter_map(move |(at, (_, piece))| {
+        match piece {
+            Piece::Mark('(' | '[' | '{') => depth += 1,
+            Piece::Mark(')' | ']' | '}') => depth -= 1,
+            Piece::Word(word) => return Some((at, depth, *word)),
+            _ => {}
+        }
+        None
+    })
+}
+
+/// The validators of a schemars attribute, and whether each applies to the items.
+fn validators<'s>(attribute: &Pieces<'s>) -> Vec<(bool, &'s str)> {
+    const NAMES: [&str; 5] = ["length", "range", "regex", "pattern", "contains"];
+    if !matches!(word(attribute, 0), Some("schemars" | "validate" | "garde")) {
+        return Vec::new();
+    }
+    let (mut found, mut inner_until) = (Vec::new(), 0);
+    for (at, depth, word) in words(attribute) {
+        if depth == 1 && word == "inner" {
+            inner_until = closing(attribute, at + 1);
+        }
+        let inner = at < inner_until;
+        if depth == 1 + usize::from(inner) && NAMES.contains(&word) {
+            found.push((inner, word));
+        }
+    }
+    found
+}
+
+const WITHOUT_ALIAS: &str = "remove the `alias`, and keep the old name (`#[serde(rename = \"…\")]`); or keep the old field beside the new one, \
+                             optional, and read both; or rename the field in a new version with a conversion";
+
+fn derives_schema(attribute: &Pieces) -> bool {
+    words(attribute).any(|(_, _, word)| matches!(word, "JsonSchema" | "KubeSchema" | "CustomResource"))
+}
+
+fn has_alias(attribute: &Pieces) -> bool {
+    word(attribute, 0) == Some("serde") && words(attribute).any(|(_, depth, word)| depth == 1 && word == "alias")
+}
+
+fn scale_without_status(attributes: &[&Pieces]) -> Option<String> {
+    let kube = || attributes.iter().filter(|attribute| word(attribute, 0) == Some("kube"));
+    let has = |name: &str| kube().any(|attribute| words(attribute).any(|(_, depth, word)| depth == 1 && word == name));
+    let remedy = "add `status = \"…\"` to `#[kube(…)]`: the current number of replicas is read from the status";
+    (has("scale") && !has("status")).then(|| remedy.to_owned())
+}
+
+/// The JSON type of a Rust type, as far as its name shows it.
+#[derive(Debug, PartialEq)]
+enum Shape {
+    Text,
+    Number,
+    Flag,
+    Map,
+    List(Box<Shape>),
+    Unknown,
+}
+
+impl Shape {
+    /// The shape of the type at the start of `pieces`.
+    fn of(pieces: &Pieces) -> Self {
+        let (mut at, mut name) = (0, "");
+        loop {
+            match pieces.get(at).map(|(_, piece)| *piece) {
+                Some(Piece::Word(word)) => name = word,
+                Some(Piece::Mark(':' | '&' | '\'')) => {}
+                Some(Piece::Mark('[')) => return Shape::List(Box::new(Shape::of(&pieces[at + 1..]))),
+                _ => break,
+            }
+            at += 1;
+        }
+        let argument = || Shape::of(pieces.get(at + 1..).unwrap_or_default());
+        match name {
+            "Option" | "Box" | "Arc" | "Rc" if is(pieces, at, '<') => argument(),
+            "Vec" | "VecDeque" | "BTreeSet" | "HashSet" | "IndexSet" => Shape::List(Box::new(argument())),
+            "BTreeMap" | "HashMap" | "IndexMap" => Shape::Map,
+            "String" | "str" | "PathBuf" => Shape::Text,
+            "bool" => Shape::Flag,
+            "u8" | "u16" | "u32" | "u64" | "u128" | "usize" | "i8" | "i16" | "i32" | "i64" | "i128" | "isize"
+            | "f32" | "f64" => Shape::Number,
+            _ => Shape::Unknown,
+        }
+    }
+
+    fn items(&self) -> Option<&Shape> {
+        match self {
+            Shape::List(items) => Some(items),
+            _ => None,
+        }
+    }
+
+    /// If `validator` does not apply to this type: what to write instead.
+    fn ignores(&self, validator: &str) -> Option<&'static str> {
+        let text = matches!(validator, "regex" | "pattern" | "contains");
+        match (self, validator) {
+            (Shape::Unknown, _) | (Shape::Text | Shape::List(_), "length") | (Shape::Number, "range") => None,
+            (Shape::Text, _) if text => None,
+            (Shape::Map, "length") => {
+                Some("for a map: `#[schemars(extend(\"minProperties\" = …, \"maxProperties\" = …))]`")
+            }
+            (Shape::Map, _) => {
+                Some("put this attribute on a newtype for the values, or check them with a validation rule")
+            }
+            (Shape::List(_), _) => Some("for the items of a list: `#[schemars(inner(…))]`"),
+            (Shape::Text, _) => Some("for a string: `#[schemars(length(…))]`"),
+            (Shape::Number, _) => Some("for a number: `#[schemars(range(…))]`"),
+            (Shape::Flag, _) => Some("remove it: a boolean needs no validation"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::in_source;
+
+    fn messages(source: &str) -> Vec<String> {
+        in_source(source, "a.rs").iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn an_ignored_attribute_is_reported_with_type_field_line_and_remedy() {
+        let source = "
+            #[derive(JsonSchema)]
+            pub struct Spec {
+                /// Tags.
+                #[schemars(length(min = 1))]
+                #[serde(default)]
+                pub(crate) tags: Option<std::collections::BTreeMap<String, String>>,
+            }
+        ";
+        assert_eq!(
+            messages(source),
+            [
+                "`Spec`, `tags`: `length(…)` does not apply to this type and is ignored (a.rs:7)\n\n\
+              hint: for a map: `#[schemars(extend(\"minProperties\" = …, \"maxProperties\" = …))]`"
+            ]
+        );
+    }
+
+    #[test]
+    fn exactly_the_validators_that_do_not_apply_to_a_type_are_reported() {
+        for (attribute, kind, found) in [
+            ("length(max = 3)", "String", false),
+            ("length(max = 3)", "Option<Vec<u8>>", false),
+            ("length(max = 3)", "[u8; 4]", false),
+            ("length(max = 3)", "HashMap<String, u8>", true),
+            ("length(max = 3)", "u8", true),
+            ("length(max = 3)", "bool", true),
+            ("range(max = 3)", "f64", false),
+            ("range(max = 3)", "Option<i64>", false),
+            ("range(max = 3)", "&'static str", true),
+            ("range(max = 3)", "Vec<u8>", true),
+            ("regex(pattern = \"length(\")", "String", false),
+            ("regex(pattern = \"a\")", "Vec<String>", true),
+            ("regex(pattern = \"a\")", "BTreeMap<String, String>", true),
+            ("inner(length(min = 1))", "Vec<String>", false),
+            ("inner(length(min = 1)), length(min = 2)", "Vec<String>", false),
+            ("inner(range(min = 1))", "Vec<String>", true),
+            ("inner(length(min = 1))", "Vec<BTreeMap<String, u8>>", true),
+            ("length(max = 3)", "Mine", false),
+            ("title = \"length\", extend(\"a\" = {\"range\": 1})", "u8", false),
+        ] {
+            let named = messages(&format!("struct A {{ #[schemars({attribute})] a: {kind}, b: u8 }}"));
+            assert_eq!(!named.is_empty(), found, "{attribute} {kind}: {named:?}");
+            let unnamed = messages(&format!("struct A(#[schemars({attribute})] pub {kind});"));
+            assert_eq!(unnamed.is_empty(), named.is_empty(), "{attribute} {kind}: {unnamed:?}");
+        }
+    }
+
+    #[test]
+    fn an_alias_of_a_field_is_reported_where_the_type_has_a_schema() {
+        let of =
+            |derive: &str, body: &str| messages(&format!("#[derive(Clone, {derive})]\npub struct A {{\n{body}\n}}"));
+        for attribute in [
+            "alias = \"old\"",
+            "default, alias = \"old\"",
+            "alias = \"a\", alias = \"b\"",
+        ] {
+            let found = of(
+                "JsonSchema",
+                &format!("#[serde({attribute})]\npub(crate) size: i32, b: u8"),
+            );
+            assert_eq!(found.len(), 1, "{attribute}: {found:?}");
+            assert!(
+                found[0].starts_with("`A`, `size`: an object that has the field by its `alias` loses it"),
+                "{found:?}"
+            );
+            assert!(found[0].contains("(a.rs:4)\n\nhint: remove the `alias`"), "{found:?}");
+        }
+        for (derive, body) in [
+            ("Deserialize", "#[serde(alias = \"old\")] size: i32"),
+            ("JsonSchema", "#[serde(rename = \"alias\")] size: i32"),
+            ("JsonSchema", "#[schemars(extend(\"a\" = {\"alias\": 1}))] size: i32"),
+            ("JsonSchema", "alias: i32"),
+        ] {
+            assert_eq!(of(derive, body), [""; 0], "{body}");
+        }
+    }
+
+    #[test]
+    fn scale_needs_a_status() {
+        let kind = |attributes: &str| format!("#[kube(kind = \"A\", {attributes})]\npub struct ASpec {{}}");
+        let scale = "scale(spec_replicas_path = \".spec.a\", status_replicas_path = \".status.a\")";
+        assert_eq!(messages(&kind(&format!("{scale}, status = \"AStatus\""))), [""; 0]);
+        let found = messages(&kind(scale));
+        assert_eq!(found.len(), 1);
+        assert!(
+            found[0].starts_with("`ASpec`: `scale(…)` without `status = …`"),
+            "{}",
+            found[0]
+        );
+    }
+
+    #[test]
+    fn a_file_that_is_not_rust_has_no_findings() {
+        for source in [
+            "#[schemars(length",
+            "struct A { #[schemars(length(min=1))]",
+            "#[schemars(length())] : [",
+            ")]}",
+        ] {
+            messages(source);
+        }
+    }
+}
