@@ -45,14 +45,14 @@ enum Place {
     Data(&'static str),
 }
 
-/// What a configuration says of a state's authorities.
+/// The result of comparing the authorities of a configuration with those of a state.
 #[derive(Debug, Eq, PartialEq)]
 enum Said {
-    /// All of them, and no other.
+    /// The configuration has exactly the state's authorities.
     Right,
-    /// Those of a later state.
+    /// The configuration has the authorities of a later state.
     Later,
-    /// Something else.
+    /// The configuration has other authorities.
     Wrong,
 }
 

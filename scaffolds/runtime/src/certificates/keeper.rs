@@ -89,7 +89,7 @@ impl Keeper {
         }
     }
 
-    /// How it stands with the certificate that is served.
+    /// The status of the certificate that is served.
     pub(crate) fn standing(&self) -> Standing {
         self.standing.clone()
     }
