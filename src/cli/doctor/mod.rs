@@ -23,7 +23,7 @@ needed only to deploy, so it is a warning if they are missing. `storage` is
 about kinds of which objects may be stored in another version than the present
 one: PROJECT says so, and the CRDs of the cluster do.")]
 pub struct Args {
-    /// How to print it
+    /// Output format
     #[arg(long, short, value_enum, default_value = "text")]
     output: Output,
 }

@@ -26,7 +26,7 @@ pub struct Args {
     /// The folder to write [default: `kubewright/envtest` in the user's folder of data]
     #[arg(long, value_name = "DIR")]
     bin_dir: Option<PathBuf>,
-    /// What to print: the line to export, or the path of the folder
+    /// Output: the line to export, or the path of the folder
     #[arg(short, long, value_enum, default_value_t)]
     print: Print,
 }
