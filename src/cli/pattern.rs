@@ -31,7 +31,7 @@ impl ValueEnum for Name {
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
         let does = match self {
-            Self::Beside => "for kinds defined elsewhere: keeps one ConfigMap for each object with an annotation",
+            Self::Beside => "for kinds defined elsewhere: keeps one ConfigMap for each annotated object",
             Self::Child => "keeps one owned ConfigMap",
             Self::Deployment => "runs an image as an owned Deployment",
             Self::Internal => "creates one object of an internal kind, which a second controller acts on",

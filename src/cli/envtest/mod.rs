@@ -31,7 +31,7 @@ pub struct Args {
     print: Print,
 }
 
-/// What `envtest` prints; setup-envtest has the same two.
+/// The output of `envtest`; setup-envtest has the same two.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 enum Print {
     #[default]
