@@ -35,7 +35,7 @@ pub(super) struct Configuration {
     pub(super) informer: Informer<DynamicObject>,
 }
 
-/// Where an object names authorities.
+/// The place of authorities in an object.
 enum Place {
     /// In each webhook of a configuration, where this field manager writes them.
     Webhooks(String),
@@ -228,7 +228,7 @@ impl Configuration {
     ///
     /// # Errors
     ///
-    /// Why they do not.
+    /// The reason, if they do not.
     pub(super) fn accepts(&self, state: &State, name: &str, now: i64) -> Result<(), String> {
         let object = self.object()?;
         for (entry, bundle) in self.entries(&object) {

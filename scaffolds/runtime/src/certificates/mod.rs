@@ -30,7 +30,7 @@ use crate::{
     webhook::component::{Configured, Converting, SECRET, SERVICE},
 };
 
-/// What to do if an object of a component does not exist.
+/// A hint for a component whose object does not exist.
 fn hint(component: &str) -> String {
     format!(
         "add {component} to the components of config/default; if its objects have another prefix than the operator's \
@@ -76,7 +76,7 @@ impl Shown {
     };
 }
 
-/// What certificates are for, and how long they live.
+/// The purpose and the lifetimes of certificates.
 pub(crate) struct Settings {
     pub(crate) shown: Shown,
     /// It may write on a standby too: whichever replica is first renews, and the others see it.
@@ -122,13 +122,13 @@ impl Reach {
     }
 }
 
-/// How fast things happen.
+/// The periods of a renewal.
 #[derive(Clone, Copy)]
 pub(crate) struct Pace {
     pub(crate) lives: Lives,
-    /// How long a new authority is announced before it signs: API servers see a change of a configuration a moment later.
+    /// The time between the announcement of a new authority and its first signature: API servers see a change of a configuration a moment later.
     pub(crate) settle: Duration,
-    /// How often it is checked whether a step is due.
+    /// The interval of the checks for a due step.
     pub(crate) look: Duration,
 }
 
@@ -168,7 +168,7 @@ impl Standing {
     ///
     /// # Errors
     ///
-    /// Why they do not.
+    /// The reason, if they do not.
     pub(crate) fn check(&self) -> Result<(), String> {
         self.accepted.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

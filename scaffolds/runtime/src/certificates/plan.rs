@@ -1,10 +1,10 @@
-//! Which certificates there are, and which step of their renewal is due. Pure: the time is an argument.
+//! The certificates, and the due step of their renewal. Pure: the time is an argument.
 
 use serde::{Deserialize, Serialize};
 
 use super::issue::{Issued, authority, leaf};
 
-/// How long certificates live, in seconds.
+/// The lifetimes of certificates, in seconds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lives {
     pub(crate) authority: i64,

@@ -1,4 +1,4 @@
-//! How changes of a controller's own kind wake it: all but the watch events of its own status writes, and of the write that
+//! Wakes a controller after changes of its own kind: all but the watch events of its own status writes, and of the write that
 //! adds its finalizer; a status change alone after a failed run does not wake it before its backoff ends.
 
 use std::{
