@@ -59,14 +59,14 @@ pub fn conversion_path(group: &str, kind: &str) -> String {
 const NO_PROVIDER: &str = "the ClusterServiceVersion has no `spec.provider.name`, without which OperatorHub does not accept it: write it in \
                            config/bundle/csv.yaml, or `authors` in Cargo.toml";
 
-/// What a bundle is made of.
+/// The sources of a bundle.
 #[derive(Clone, Copy, Debug)]
 pub struct Sources<'a> {
     /// The output of kustomize.
     pub objects: &'a [Value],
     /// Examples. Those of the operator's own kinds become `alm-examples`.
     pub samples: &'a [Value],
-    /// What the author adds to the CSV, or changes in it: merged into it as a JSON merge patch, but for the kinds in `owned`, each of which is
+    /// The author's additions and changes to the CSV: merged into it as a JSON merge patch, but for the kinds in `owned`, each of which is
     /// merged into the one with its name and version.
     pub base: Option<&'a Value>,
     /// The package of the operator.
@@ -78,7 +78,7 @@ pub struct Sources<'a> {
 pub struct Bundle {
     /// The files, by their paths in the bundle.
     pub files: BTreeMap<String, String>,
-    /// What works in one namespace only, and what OperatorHub demands beyond OLM, one line each.
+    /// Notes on objects that work in one namespace only, and on OperatorHub's demands beyond OLM, one line each.
     pub notes: Vec<String>,
 }
 

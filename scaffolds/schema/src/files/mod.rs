@@ -30,7 +30,7 @@ pub enum Mode {
     Check,
 }
 
-/// What was written, or would be.
+/// The files that were written, or would be.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Outcome {
     /// Files that are new or have changed, sorted by name.
@@ -48,7 +48,7 @@ impl Outcome {
     }
 }
 
-/// Why files could not be written or compared.
+/// The reason that files could not be written or compared.
 #[derive(Debug, thiserror::Error)]
 pub enum FilesError {
     /// An operation of the file system failed.
@@ -79,7 +79,7 @@ pub enum FilesError {
     },
 }
 
-/// What writes files: its make target, and how its files are recognised.
+/// A writer of files: its make target, and the mark of its files.
 pub(crate) struct Generator {
     pub target: &'static str,
     pub header: &'static str,

@@ -238,7 +238,7 @@ impl Trip<'_> {
     ///
     /// # Errors
     ///
-    /// The error.
+    /// A description of a change that did not survive.
     fn changed(&self, mut object: Value, dice: &mut Dice) -> Result<(), String> {
         let other = self.to.object(dice, 0).map_err(|error| error.to_string())?;
         let Some(fields) = other["spec"].as_object().filter(|fields| !fields.is_empty()) else {
