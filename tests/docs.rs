@@ -162,6 +162,26 @@ fn the_releasing_page_names_each_published_crate() {
 }
 
 #[test]
+fn the_page_of_the_crates_lists_each_public_type_of_the_runtime() {
+    let exported: String = read("scaffolds/runtime/src/lib.rs").replace("#[cfg(feature = \"testing\")]\npub use", "");
+    let is_type = |name: &&str| name.starts_with(|c: char| c.is_ascii_uppercase()) && name.contains(char::is_lowercase);
+    let names = |list: &str| -> Vec<String> {
+        let items = list.split(['{', '}', ',', ':']).map(str::trim);
+        let items = items.map(|item| item.split_once(" as ").map_or(item, |(_, alias)| alias));
+        items.filter(is_type).map(str::to_owned).collect()
+    };
+    let exported: BTreeSet<String> = between(&exported, "\npub use ", ";")
+        .into_iter()
+        .flat_map(names)
+        .collect();
+    let page = read("docs/src/reference/crates.md");
+    let (_, table) = page.split_once("## Items of the runtime").unwrap();
+    let listed = table.lines().filter_map(|line| line.rsplit(" | ").next());
+    let listed = listed.flat_map(|cell| cell.split('`').skip(1).step_by(2).filter(is_type));
+    assert_eq!(listed.map(str::to_owned).collect::<BTreeSet<_>>(), exported);
+}
+
+#[test]
 fn every_link_has_a_target() {
     let mut wrong = Vec::new();
     for page in pages() {

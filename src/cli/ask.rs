@@ -93,7 +93,7 @@ impl Ask {
         self.need(flag, &question, given, only.cloned())
     }
 
-    /// Which of these the user chooses, by their numbers; `None` without a terminal, and where nothing is asked.
+    /// The options that the user chooses, by their numbers; `None` without a terminal, or without a question.
     pub fn choose(&self, question: &str, options: &[&str]) -> Result<Option<Vec<usize>>> {
         if !self.asks() {
             return Ok(None);

@@ -8,7 +8,7 @@ use std::error::Error;
 use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
 
-/// How long to wait for the cluster: for its version, and for all CRDs together.
+/// The time limit for the cluster: for its version, and for all CRDs together.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A cluster that answers.
@@ -21,7 +21,7 @@ impl Cluster {
     /// The cluster, with its version and address.
     ///
     /// # Errors
-    /// Why there is none, on one line; perhaps a hint in a paragraph of its own.
+    /// The reason that no cluster is found, on one line; perhaps a hint in a paragraph of its own.
     pub fn find() -> Result<(Self, String), String> {
         let runtime = Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| format!("cannot be checked: {error}"))?;
@@ -32,7 +32,7 @@ impl Cluster {
     /// The CRDs of these names, in their order; `None` for those that are not installed. Of their metadata they have the annotations.
     ///
     /// # Errors
-    /// Why one cannot be read, on one line.
+    /// The reason that a definition cannot be read, on one line.
     pub fn definitions(&self, names: &[String]) -> Result<Vec<Option<Value>>, String> {
         let kind = GroupVersionKind::gvk("apiextensions.k8s.io", "v1", "CustomResourceDefinition");
         let api = Api::<DynamicObject>::all_with(self.client.clone(), &ApiResource::from_gvk(&kind));

@@ -51,7 +51,7 @@ fn unused(session: &Session, project: &Project) -> Result<Vec<RelPath>> {
     Ok(crates.map(|(folder, _)| folder).collect())
 }
 
-/// Where the crates of a project without vendored ones come from, and what becomes of its lock.
+/// A note on the source of the crates of a project without vendored crates, and on its lock.
 pub fn to_be_locked(project: &Project) -> String {
     format!(
         "kubewright's crates come from crates.io, in version {} or a later patch of it, which has to be released.\n\
@@ -81,7 +81,7 @@ fn check_unchanged(session: &Session) -> Result<()> {
     }
 }
 
-/// What would be lost with a crate, if anything.
+/// The edits that would be lost with a crate, if any.
 fn changed(session: &Session, folder: &RelPath, name: &str) -> Result<Option<String>> {
     let found = vendored_files(&session.root, folder)?;
     if found.is_empty() {

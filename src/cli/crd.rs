@@ -55,7 +55,7 @@ pub fn adopted(project: &Project, from: &str, group: Option<Group>, kind: Option
     subject().with_context(|| unusable(from))
 }
 
-/// What the author of a kind that was taken over has to know.
+/// Notes for the author of an adopted kind.
 pub fn notes(new: &NewApi) -> Vec<String> {
     let Some(definition) = &new.definition else {
         return Vec::new();
@@ -83,7 +83,7 @@ pub fn notes(new: &NewApi) -> Vec<String> {
     notes
 }
 
-/// What both have in common.
+/// The subject of a definition, from a file or a cluster.
 fn of(found: Definition, group: Group, version: Version) -> Result<Subject> {
     let kind = found.kind()?;
     Ok(Subject {
@@ -98,7 +98,7 @@ fn unusable(from: &str) -> String {
     format!("cannot use `{}`", if from == "-" { "the standard input" } else { from })
 }
 
-/// What becomes of the conversion of a CRD from a cluster, which asks a webhook there.
+/// The treatment of the conversion of a CRD from a cluster, which calls a webhook there.
 #[derive(Clone, Copy, PartialEq)]
 enum Conversion {
     Kept,

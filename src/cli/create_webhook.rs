@@ -55,7 +55,7 @@ pub struct Args {
     theirs: kubebuilder::Given<kubebuilder::CreateWebhook>,
 }
 
-/// What to add.
+/// The webhooks, policies and conversions to add.
 struct Wanted {
     /// The admission webhooks, with the version whose type they get.
     admission: Option<(WebhookTypes, Version)>,
@@ -108,7 +108,7 @@ impl Wanted {
         Ok(project)
     }
 
-    /// What to run next.
+    /// The next command to run.
     fn next(&self) -> String {
         let served = self.admission.is_some() || self.conversion.is_some();
         let (written, test) = match (served, self.policies.is_some()) {

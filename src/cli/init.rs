@@ -40,7 +40,7 @@ pub struct Args {
     /// The copyright year of the licence [default: this year]
     #[arg(long, value_name = "Y", value_parser = clap::value_parser!(u16).range(1970..=9999))]
     year: Option<u16>,
-    /// Where the project has kubewright's crates
+    /// Source of kubewright's crates
     #[arg(long, value_enum, default_value = "vendored")]
     crates: Crates,
     /// A folder of your own templates, which replace built-in ones of the same path

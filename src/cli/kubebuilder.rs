@@ -13,7 +13,7 @@ pub struct Flag {
     name: &'static str,
     /// The value that equals the behaviour of kubewright, and is accepted; empty if there is none.
     always: &'static str,
-    /// What to use in its place.
+    /// The replacement.
     instead: &'static str,
 }
 

@@ -74,7 +74,7 @@ enum Command {
     Eject(eject::Args),
     /// Run a Kubernetes API server on this machine, for development and tests
     Apiserver(apiserver::Args),
-    /// Write `etcd` and `kube-apiserver` for envtest: this program under those names
+    /// Write `etcd` and `kube-apiserver` for envtest: copies of this program
     Envtest(envtest::Args),
     /// Check the toolchain, the project and the cluster
     Doctor(doctor::Args),

@@ -10,7 +10,7 @@ use clap::builder::PossibleValue;
 /// Flags of controllers.
 #[derive(Debug, clap::Args)]
 pub struct Flags {
-    /// The reconciler to start from [default: child; for a kind of others: beside]
+    /// The reconciler to start from [default: child; for a kind defined elsewhere: beside]
     #[arg(long, value_name = "PATTERN", value_enum)]
     pattern: Option<Name>,
     /// The image that the patterns `deployment` and `replicas` run, without root
@@ -31,7 +31,7 @@ impl ValueEnum for Name {
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
         let does = match self {
-            Self::Beside => "for kinds of others: keeps one ConfigMap for each object with an annotation",
+            Self::Beside => "for kinds defined elsewhere: keeps one ConfigMap for each annotated object",
             Self::Child => "keeps one owned ConfigMap",
             Self::Deployment => "runs an image as an owned Deployment",
             Self::Internal => "creates one object of an internal kind, which a second controller acts on",

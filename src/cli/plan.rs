@@ -24,7 +24,7 @@ States:
   ejected   was managed or vendored, and is yours now
   missing   does not exist")]
 pub struct Args {
-    /// How to print it; JSON has the templates too
+    /// Output format; JSON has the templates too
     #[arg(long, short, value_enum, default_value = "text")]
     output: Output,
 }

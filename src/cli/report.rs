@@ -20,7 +20,7 @@ pub fn result(text: &str) -> Result<()> {
     )
 }
 
-/// What clap prints in place of a run: a help, the version, or an error of usage.
+/// Prints clap's output in place of a run: a help, the version, or an error of usage.
 pub fn parsed(answer: &clap::Error) -> ExitCode {
     match written(answer.print().and_then(|()| io::stdout().flush())) {
         Ok(()) => ExitCode::from(u8::try_from(answer.exit_code()).unwrap_or(2)),

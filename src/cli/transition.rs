@@ -7,7 +7,7 @@ use crate::render::{File, Rendered};
 use crate::write::{Intent, Intents, Outcome, compare};
 use anyhow::Result;
 
-/// What a change does to seeded files that both projects have.
+/// The effect of a change on seeded files of both projects.
 pub enum Seeded<'a> {
     /// They are not changed.
     Stay,

@@ -6,7 +6,7 @@ use anyhow::Result;
 /// Flags of `version`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// How to print it
+    /// Output format
     #[arg(long, short, value_enum, default_value = "text")]
     output: Output,
 }

@@ -1,4 +1,4 @@
-//! Which webhooks `create webhook` and `delete webhook` are about: the flags that both have.
+//! The webhooks of `create webhook` and `delete webhook`: the flags of both commands.
 
 use super::ask::Ask;
 use super::external;
@@ -57,7 +57,7 @@ impl ValueEnum for PolicyForm {
     }
 }
 
-/// What to say about a kind that the project does not have.
+/// The error for a kind that the project lacks.
 #[derive(Clone, Copy)]
 pub enum Unknown {
     /// It may be added first.

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 /// The largest source that is read.
 const MAX: usize = 1 << 20;
-/// How deep brackets may be nested in it: the reader of tokens has no limit, and code that prints them is recursive.
+/// The maximum depth of brackets: the reader of tokens has no limit, and code that prints them is recursive.
 const MAX_DEPTH: usize = 64;
 
 /// The types of one file.
@@ -34,7 +34,7 @@ pub enum Item {
     Struct(Vec<Field>),
     /// Its variants, none of which has fields.
     Enum(Vec<String>),
-    /// Why its values cannot be taken apart here.
+    /// Values of another form, with the reason not to read them.
     Other(&'static str),
 }
 
@@ -101,7 +101,7 @@ impl Declared {
     }
 }
 
-/// What has been read so far.
+/// The values that have been read so far.
 struct Found<'a> {
     kind: &'a str,
     items: BTreeMap<String, Item>,

@@ -65,7 +65,7 @@ pub struct Project {
     pub owner: Owner,
     /// The year that the licence names.
     pub year: u16,
-    /// Where its crates of kubewright are.
+    /// The source of its crates of kubewright.
     #[serde(skip_serializing_if = "Crates::is_vendored")]
     pub crates: Crates,
     /// The user's own templates, which replace built-in ones of the same path.
@@ -109,7 +109,7 @@ impl License {
     }
 }
 
-/// Where the crates of kubewright that a project depends on are.
+/// The source of the crates of kubewright that a project depends on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Crates {

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// Why a name was refused; reads as the end of a sentence that starts with the name.
+/// The reason to refuse a name; reads as the end of a sentence that starts with the name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refused(pub(super) String);
 

@@ -18,7 +18,7 @@ pub struct KindPolicy {
     pub version: Version,
 }
 
-/// What a policy does. A kind has at most one of each form.
+/// The form of a policy: validating or mutating. A kind has at most one of each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PolicyForm {
     /// It allows or refuses writes.
@@ -31,7 +31,7 @@ impl PolicyForm {
     /// Both forms.
     pub const ALL: [Self; 2] = [Self::Validating, Self::Mutating];
 
-    /// What a policy of the form is called in messages.
+    /// The name of the form in messages.
     pub fn noun(self) -> &'static str {
         match self {
             Self::Validating => "policy",
@@ -74,7 +74,7 @@ impl Kind {
         all.filter_map(|form| Some((form, self.policy(form)?)))
     }
 
-    /// Where its policy of a form is.
+    /// The kind's policy of a form.
     pub(super) fn policy_mut(&mut self, form: PolicyForm) -> &mut Option<KindPolicy> {
         match form {
             PolicyForm::Validating => &mut self.policy,

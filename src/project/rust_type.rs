@@ -4,7 +4,7 @@ use super::printable::printable;
 use proc_macro2::{TokenStream, TokenTree};
 use std::fmt;
 
-/// How deep arguments are read; deeper ones are text.
+/// The maximum depth of arguments; deeper ones are text.
 const MAX_DEPTH: usize = 8;
 
 /// A type, such as `BTreeMap<String, Target>`.

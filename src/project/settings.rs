@@ -40,7 +40,7 @@ impl Project {
     }
 }
 
-/// What a kind has that the operator of a namespaced project cannot serve.
+/// Parts of a kind that the operator of a namespaced project cannot serve.
 fn clusterwide(kind: &Kind) -> Vec<String> {
     let mut found = Vec::new();
     if kind.cluster {

@@ -1,4 +1,4 @@
-//! Which version of a kind is stored: it changes with `create api --storage`, or with the CRD from which a kind is taken over,
+//! The storage version of a kind: it changes with `create api --storage`, or with the CRD from which a kind is adopted,
 //! and is not deleted while clusters may have objects that are stored in it.
 
 use super::adopted::FROM_COPY;

@@ -6,7 +6,7 @@ use super::{ControllerName, Group, Kind, KindName, Project, Version, rust};
 use anyhow::{Result, bail};
 use serde::{Deserialize, Serialize};
 
-/// What the names of the tests of webhooks end with.
+/// The suffix of the names of webhooks' tests.
 pub const TESTS: &str = "_webhooks";
 
 /// The admission webhooks of a kind. The API server converts objects of its other versions for them.

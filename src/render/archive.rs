@@ -11,7 +11,7 @@ use std::io::{self, Read, Write};
 /// Texts by path.
 pub type Texts = BTreeMap<String, Cow<'static, str>>;
 
-/// What stands for the length of a file that is equal to today's.
+/// The mark in the place of the length of a file that equals today's.
 const SAME: &str = "=";
 
 /// Compresses the files of a release; those that `today` has with the same text are named only.

@@ -103,7 +103,7 @@ fn is_outdone(key: &[String; 3], merged: &BTreeMap<[String; 3], String>, yours: 
     !both && merged.keys().filter(higher).any(|other| !with_it(&other))
 }
 
-/// What cargo treats as compatible: the numbers up to the first that is not zero.
+/// The compatible part of a version, for cargo: the numbers up to the first that is not zero.
 fn line(text: &str) -> Vec<u64> {
     let (numbers, _) = version(text);
     let zeros = numbers.iter().take_while(|number| **number == 0).count();

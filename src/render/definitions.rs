@@ -41,7 +41,7 @@ pub fn is_converted(api: Api<'_>) -> bool {
     conversion.is_some_and(|it| it.spokes.contains(&api.version.name))
 }
 
-/// Where a reconciler of a kind that was taken over can report.
+/// The status fields that a reconciler of an adopted kind can write.
 pub fn reports(api: Api) -> types::Reports {
     let definition = api.kind.definition.as_ref();
     let schema = definition.and_then(|it| types::schema(&it.crd, api.version.name.as_str()));

@@ -83,7 +83,7 @@ impl Templates {
         &self.catalogue
     }
 
-    /// What they were loaded from.
+    /// The sources of the templates.
     pub fn sources(&self) -> &Sources {
         &self.sources
     }

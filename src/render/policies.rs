@@ -4,7 +4,7 @@ use super::webhooks;
 use crate::project::{Api, Kind, KindPolicy, PolicyForm, Project, rust};
 use serde::Serialize;
 
-/// What the generated file of each form imports without a path: see [`webhooks::imported`].
+/// The imports of the generated file of each form: see [`webhooks::imported`].
 const VALIDATING: [&str; 4] = ["Policy", "Trial", "Validating", "Validation"];
 const MUTATING: [&str; 5] = ["Mutated", "Mutating", "Operation", "Policy", "Trial"];
 

@@ -1,4 +1,4 @@
-//! What the projects of one release consist of: its templates and the crates that it vendors.
+//! The sources of the projects of one release: its templates and the crates that it vendors.
 
 use super::archive::{self, Texts};
 use super::{embedded, vendor};

@@ -3,7 +3,7 @@
 use crate::project::{Kind, Origin, Project, Webhooks, rust};
 use serde::Serialize;
 
-/// What the generated file imports without a path. A kind of such a name is imported under another one there; unlike
+/// The imports of the generated file. A kind of such a name is imported under another name there; unlike
 /// those in [`rust::RESERVED`], these types keep their names everywhere else.
 const IMPORTED: [&str; 8] = [
     "Admission",

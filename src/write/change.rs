@@ -1,4 +1,4 @@
-//! What a transaction does to one file.
+//! The effects of a transaction on a file.
 
 use crate::plan::{FileKind, RelPath};
 use crate::render::File;
@@ -15,7 +15,7 @@ pub struct Change {
     pub after: Option<File>,
 }
 
-/// What a transaction does to a vendored crate: its numbers of files.
+/// The effect of a transaction on a vendored crate: numbers of files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Swap {
     /// Files that are created.

@@ -10,7 +10,7 @@ use crate::render::header::{self, Found};
 use anyhow::{Result, bail};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What a command intends to do with one file.
+/// The intent of a command for one file.
 #[derive(Clone, Debug)]
 pub enum Intent<'a> {
     /// Create it; an existing file with other contents is an error.
@@ -54,7 +54,7 @@ pub struct Outcome {
     pub changes: Vec<Change>,
     /// Files that would be deleted, but that the user has changed; and files that were there before the project.
     pub kept: Vec<RelPath>,
-    /// What the user has to do in files that the user owns.
+    /// Changes for the user to make in files that the user owns.
     pub by_hand: Vec<ByHand>,
     /// Changed files that get conflict markers.
     pub conflicts: Vec<RelPath>,
@@ -233,7 +233,7 @@ impl Outcome {
     }
 }
 
-/// Why nothing can be written.
+/// The reasons to write no file.
 #[derive(Default)]
 pub(super) struct Refused {
     /// Files of the user where new ones are to be created.

@@ -35,7 +35,7 @@ struct Identity {
     inode: u64,
 }
 
-/// What a transaction does to one file.
+/// The step of a transaction for one file.
 #[derive(Serialize, Deserialize)]
 pub struct Step {
     /// Relative to the project.

@@ -134,7 +134,7 @@ fn joined_lines(path: &RelPath, texts: [&File; 2], text: &str, by_hand: &mut Vec
     }
 }
 
-/// What differs between the first and the second text, unless the user has changed it so already: whole blocks of lines,
+/// The difference between the first and the second text, without changes that the user has made already: whole blocks of lines,
 /// to be pasted, and lines to be removed.
 fn changed_lines(path: &RelPath, found: &str, texts: [&File; 2]) -> Option<ByHand> {
     let present: BTreeSet<&str> = found.lines().map(str::trim).collect();

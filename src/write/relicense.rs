@@ -6,7 +6,7 @@ use crate::render::licence;
 /// A text without the header that is replaced.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Relicensed<'a> {
-    /// What stands above the body from now on: comments that were there, and the new header.
+    /// The new text above the body: its former comments, and the new header.
     pub(super) head: String,
     /// The text below the header.
     pub(super) body: &'a str,

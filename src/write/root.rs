@@ -12,7 +12,7 @@ use anyhow::{Context, Result, bail};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What a command does with a project.
+/// The access of a command to a project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// It only reads. It reports an interrupted command, but does not complete it.

@@ -1,4 +1,4 @@
-//! What has become of the files of a project since they were written.
+//! The states of the files of a project since they were written.
 
 use super::beneath::Entry;
 use super::change::Change;

@@ -1,4 +1,4 @@
-//! Which of kubewright's crates a project uses, by the manifests of its packages. It knows nothing of where the crates come from.
+//! The crates of kubewright that a project uses, by the manifests of its packages. It does not know the sources of the crates.
 
 use super::root::Root;
 use crate::render::Sources;

@@ -20,7 +20,7 @@ pub struct Cause {
 /// The causes and warnings for a changed object.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Objections {
-    /// Why it refuses the object.
+    /// The reasons for the refusal.
     pub causes: Vec<Cause>,
     /// The texts of `Warning` headers: failed rules on values that the change did not touch.
     pub warnings: Vec<String>,

@@ -9,15 +9,15 @@ use crate::go::quote;
 pub struct Url {
     /// In lower case; empty if there is none.
     pub scheme: String,
-    /// What is before an `@`, as it was written.
+    /// The part before an `@`, as it was written.
     pub user: Option<String>,
     /// The host with its port.
     pub host: String,
     /// Still escaped.
     pub path: String,
-    /// What follows a `?`, as it was written.
+    /// The part after a `?`, as it was written.
     pub query: String,
-    /// What follows a `#`, as it was written.
+    /// The part after a `#`, as it was written.
     pub fragment: String,
 }
 

@@ -96,7 +96,7 @@ struct Install<'a> {
     name: &'a str,
 }
 
-/// Why the CRD is not served.
+/// The reason that the CRD is not served.
 enum Not {
     /// It may be served later.
     Yet(String),

@@ -25,10 +25,10 @@ pub enum Error {
     /// Something failed that is worth another try only after this delay.
     #[error("{error}")]
     RetryAfter {
-        /// What failed.
+        /// The cause.
         #[source]
         error: BoxError,
-        /// How long to wait.
+        /// The time to wait.
         after: Duration,
     },
     /// A retry is useless until somebody changes the object: not retried, and reported in its status.
@@ -97,7 +97,7 @@ impl std::fmt::Display for NotOwned {
     }
 }
 
-/// What the controller does after an error.
+/// The reaction of a controller to an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
     /// Another client was faster: run again soon; not logged as an error.
@@ -155,7 +155,7 @@ impl Error {
         }
     }
 
-    /// What the controller does with this error.
+    /// The reaction of a controller to this error.
     ///
     /// Responses of the API server: 409 `Conflict` is [`Class::Conflict`]; 401 and 403 are [`Class::Forbidden`], except
     /// in a namespace that is being deleted, where the request is retried; 400 and 422 are [`Class::Rejected`]; 405 and
@@ -211,7 +211,7 @@ impl Error {
     }
 }
 
-/// Why a request was refused before it was sent: this process must not write (any more).
+/// Refuses a request before it is sent: this process must not write (any more).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not the leader: nothing is written")]
 pub(crate) struct NotLeader;

@@ -37,7 +37,7 @@ const CLAIM_DEFAULTS: [(&str, &str, &str); 4] = [
     ("/status", "phase", "Pending"),
 ];
 
-/// How strings are compared.
+/// The comparison of strings.
 #[derive(Clone, Copy, PartialEq)]
 enum Form {
     /// Byte by byte.
@@ -129,7 +129,7 @@ fn lists_agree(intent: &[Value], observed: &[Value], owned: &Value, form: Form) 
     }
 }
 
-/// How a list is compared.
+/// The comparison of a list.
 enum Reading {
     Map,
     Set,
@@ -193,7 +193,7 @@ pub(crate) fn beyond(object: &mut Value, owned: &Value) {
     }
 }
 
-/// What is owned in this field of a map.
+/// The owned part of this field of a map.
 fn below<'o>(owned: &'o Value, name: &str) -> &'o Value {
     fields::of(owned, name).unwrap_or(&Value::Null)
 }

@@ -12,7 +12,7 @@ use kube::Resource;
 pub struct ObjectKey {
     /// As it displays.
     text: Arc<str>,
-    /// Where the `/` after the namespace is, in bytes; 0 without a namespace.
+    /// The offset of the `/` after the namespace, in bytes; 0 without a namespace.
     slash: u32,
 }
 

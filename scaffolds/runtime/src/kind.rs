@@ -27,7 +27,7 @@ pub struct Kind<K> {
     object: PhantomData<fn() -> K>,
 }
 
-/// What tells one kind from another.
+/// The identity of a kind.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct KindId {
     object: TypeId,

@@ -16,7 +16,7 @@
 //!
 //! [`Operator`] is the whole process around a manager: flags, client, signals, probes, metrics, leader election.
 //!
-//! # What it guarantees
+//! # Guarantees
 //!
 //! - One object is never reconciled by two workers at once.
 //! - A reconcile sees a cache at least as new as this process's own writes through its [`Context`].

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// How many operations may begin: `burst` at once, and `per_second` in the long run.
+/// A limit of operations that begin: `burst` at once, and `per_second` in the long run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RateLimit {
     per_second: f64,

@@ -1,4 +1,4 @@
-//! What the controllers of one process share, and the tasks that it runs. Start and shutdown are in `running.rs`.
+//! The shared parts of the controllers of one process, and its tasks. Start and shutdown are in `running.rs`.
 
 mod added;
 mod builder;
@@ -69,7 +69,7 @@ pub struct Manager {
 #[derive(Clone)]
 pub(crate) struct WeakManager(Weak<Core>);
 
-/// What a manager and its handles share.
+/// The shared state of a manager and its handles.
 struct Core {
     settings: Settings,
     events: Events,
@@ -81,7 +81,7 @@ struct Core {
     granted: Mutex<Vec<Rule>>,
     conditions: ConditionTypes,
     added: Added,
-    /// Which namespaces are open to reconciles.
+    /// The namespaces that are open to reconciles.
     gate: Gate,
     /// If a label selector chooses the namespaces.
     choosing: Option<Choosing>,
@@ -102,7 +102,7 @@ pub(crate) struct Hooked {
     pub(crate) purpose: Purpose,
 }
 
-/// What a webhook is for.
+/// The purpose of a webhook.
 #[derive(Clone)]
 pub(crate) enum Purpose {
     /// To allow or change writes.
@@ -375,7 +375,7 @@ impl Manager {
         rules.into_iter().for_each(|rule| self.grant(rule));
     }
 
-    /// What all controllers declare, those that may be started too.
+    /// The declarations of all controllers, including controllers that may be started.
     fn declared(&self) -> Vec<Registration> {
         let mut registrations = lock(&self.core.registrations).clone();
         registrations.extend(lock(&self.core.expected).iter().cloned());

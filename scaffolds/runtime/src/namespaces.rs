@@ -10,7 +10,7 @@ use tokio::sync::Notify;
 
 use crate::key::ObjectKey;
 
-/// Which namespaces are open. Clones share it.
+/// The open namespaces. Clones share them.
 #[derive(Clone, Default)]
 pub(crate) struct Gate {
     /// `None` if every namespace is open.
@@ -27,7 +27,7 @@ struct Chosen {
 #[derive(Default)]
 struct State {
     open: HashSet<String>,
-    /// How many reconciles run in a namespace.
+    /// The number of reconciles that run in a namespace.
     within: HashMap<String, usize>,
 }
 

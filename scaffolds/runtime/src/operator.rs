@@ -41,7 +41,7 @@ type Crd = kubewright_schema::CustomType<CustomResourceDefinition>;
 /// Set by `make dev` and by tests: see [`ManagerBuilder::report_unseen`](crate::ManagerBuilder::report_unseen).
 pub(crate) const DEVELOPMENT: &str = "KUBEWRIGHT_DEVELOPMENT";
 
-/// How long webhooks are served after the signal: until a Service no longer leads here, in API servers and kube-proxy.
+/// The time for which webhooks are served after the signal: until a Service no longer leads here, in API servers and kube-proxy.
 const DRAIN: Duration = Duration::from_secs(10);
 
 /// An operator: one process that runs a [`Manager`] until it is asked to stop.

@@ -1,8 +1,8 @@
-//! How urgent a key of a work queue is.
+//! The urgency of a key of a work queue.
 
 use crate::key::ObjectKey;
 
-/// How urgent a key is: of two that are ready, the more urgent one is reconciled first.
+/// The urgency of a key: of two ready keys, the more urgent one is reconciled first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Priority {
     /// −100: the objects of the initial list and of a resync, as in controller-runtime.

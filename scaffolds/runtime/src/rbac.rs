@@ -36,7 +36,7 @@ enum Role {
     Watched,
 }
 
-/// What one controller declared when it was registered.
+/// The declarations of a registered controller.
 #[derive(Clone, Debug)]
 pub(crate) struct Registration {
     pub(crate) controller: String,
@@ -99,7 +99,7 @@ impl Use {
     }
 }
 
-/// What controllers of kinds with several versions need besides: a child names the version of its owner, and gets the version that
+/// Further rules for controllers of kinds with several versions: a child's owner reference contains the owner's version, and gets the version that
 /// its controller uses now. API servers with the admission plugin OwnerReferencesPermissionEnforcement, as on OpenShift, allow a change
 /// of owner references only to those who may delete the child. `kinds` has group and plural of these kinds.
 pub(crate) fn of_versions(registrations: &[Registration], kinds: &BTreeSet<[String; 2]>) -> Vec<Rule> {

@@ -6,7 +6,7 @@ use kube::Resource;
 
 use crate::{context::Context, error::Result, key::ObjectKey};
 
-/// What happens after a successful reconcile.
+/// The next step after a successful reconcile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
     /// Nothing, until the object or something it owns or watches changes.

@@ -19,7 +19,7 @@ pub(crate) use self::{
 };
 use crate::key::ObjectKey;
 
-/// How many objects are decoded under one lock, while readers wait: some milliseconds.
+/// The number of objects that are decoded under one lock, while readers wait: some milliseconds.
 const DECODED_AT_ONCE: usize = 1_000;
 
 /// A read handle on an informer's objects. Cheap to clone; reading never waits for the API server.

@@ -12,9 +12,9 @@ pub struct Finding {
     /// The field inside a custom resource (`spec.items[].name`; `{}` stands for any key of a map), or, if the finding is not about a
     /// field, the path in the CRD. Empty if it concerns the type as a whole.
     pub field: String,
-    /// What is wrong. If it violates a rule of the API server, this is the API server's message.
+    /// The problem. If it violates a rule of the API server, this is the API server's message.
     pub message: String,
-    /// What to change in the Rust code.
+    /// The change to make in the Rust code.
     pub remedy: Option<String>,
 }
 

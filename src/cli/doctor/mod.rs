@@ -23,7 +23,7 @@ needed only to deploy, so it is a warning if they are missing. `storage` is
 about kinds of which objects may be stored in another version than the present
 one: PROJECT says so, and the CRDs of the cluster do.")]
 pub struct Args {
-    /// How to print it
+    /// Output format
     #[arg(long, short, value_enum, default_value = "text")]
     output: Output,
 }
@@ -181,7 +181,7 @@ fn rust() -> Finding {
     }
 }
 
-/// What is wrong with the project in that folder, and the project, if it can be read.
+/// The finding about the project in that folder, and the project, if it can be read.
 fn project(dir: &Path) -> (Finding, Option<Project>) {
     let is_there = Beneath::open(dir).and_then(|folder| folder.entry(&project_path()));
     if is_there.is_ok_and(|entry| entry.is_none()) || !dir.is_dir() {

@@ -60,7 +60,7 @@ impl Known {
         })
     }
 
-    /// What PROJECT alone says.
+    /// The finding from PROJECT alone.
     fn unasked(&self) -> Option<Finding> {
         let Self {
             crd, storage, former, ..
@@ -76,7 +76,7 @@ impl Known {
         Some(Finding::new("storage", Verdict::Warning, text).hint(hint))
     }
 
-    /// What the cluster's CRD says; nothing if there is nothing to say.
+    /// The finding from the cluster's CRD, if any.
     fn asked(&self, crd: Option<&Value>) -> Option<Finding> {
         let Some(crd) = crd else {
             // The objects of other clusters are as they are.

@@ -8,7 +8,7 @@ use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
 use std::time::Duration;
 
-/// Where etcd listens unless a flag says otherwise.
+/// The default address of etcd.
 const USUAL: &str = "http://localhost:2379";
 /// The longest request that is read, in bytes, and how long one connection may take.
 const LONGEST: usize = 8 * 1024;

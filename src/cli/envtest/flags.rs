@@ -9,7 +9,7 @@ use std::fmt::Write;
 #[derive(Debug)]
 pub struct Flag {
     pub name: &'static str,
-    /// What the help calls its value; empty for a flag that may stand alone, which means `true`.
+    /// The name of its value in the help; empty for a flag that may stand alone, which means `true`.
     pub value: &'static str,
     pub accepted: Accepted,
     pub help: &'static str,
@@ -50,7 +50,7 @@ pub const fn ignored(name: &'static str, value: &'static str) -> Flag {
     }
 }
 
-/// Which values a flag may have.
+/// The values that a flag accepts.
 #[derive(Clone, Copy, Debug)]
 pub enum Accepted {
     /// All; the flag does what the help says.
@@ -66,7 +66,7 @@ pub struct Program {
     pub name: &'static str,
     /// The first paragraph of the help.
     pub about: &'static str,
-    /// What `--version` prints.
+    /// The output of `--version`.
     pub version: &'static str,
     pub flags: &'static [Flag],
     /// The last paragraph of the help.
@@ -164,7 +164,7 @@ impl Program {
         ))
     }
 
-    /// What the program prints instead of starting, where `--help` or `--version` was given.
+    /// The text that the program prints instead of starting, for `--help` or `--version`.
     ///
     /// # Errors
     /// A value of these that is no boolean.

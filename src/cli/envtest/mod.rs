@@ -26,12 +26,12 @@ pub struct Args {
     /// The folder to write [default: `kubewright/envtest` in the user's folder of data]
     #[arg(long, value_name = "DIR")]
     bin_dir: Option<PathBuf>,
-    /// What to print: the line to export, or the path of the folder
+    /// Output: the line to export, or the path of the folder
     #[arg(short, long, value_enum, default_value_t)]
     print: Print,
 }
 
-/// What `envtest` prints; setup-envtest has the same two.
+/// The output of `envtest`; setup-envtest has the same two.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 enum Print {
     #[default]

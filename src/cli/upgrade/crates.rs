@@ -10,7 +10,7 @@ use crate::write::{Change, State, vendored_files, vendored_state};
 use anyhow::{Result, bail};
 use std::collections::BTreeSet;
 
-/// What becomes of the crates.
+/// The results of an upgrade for the crates.
 #[derive(Default)]
 pub struct Crates {
     /// The changes that replace them.

@@ -1,4 +1,4 @@
-//! Which seeded files a release has renamed: a template has no name but its path, so files are matched by their texts.
+//! The seeded files that a release has renamed: a template has no name but its path, so files are matched by their texts.
 
 use crate::plan::{FileKind, RelPath};
 use crate::render::{File, Rendered};

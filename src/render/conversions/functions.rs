@@ -174,7 +174,7 @@ impl Writer<'_> {
         format!("    match from {{\n{arms}    }}\n")
     }
 
-    /// How a value of the first type becomes one of the second; `None` if the author has to say.
+    /// The conversion of a value of the first type to the second; `None` if the author has to write it.
     fn way(&mut self, source: &RustType, target: &RustType) -> Option<Way> {
         if let Some(name) = self.function(source, target) {
             return Some(Way::Function(name));
@@ -228,7 +228,7 @@ impl Writer<'_> {
         Some(name)
     }
 
-    /// What a type is called in the name of its function.
+    /// The name of a type in the name of its function.
     fn subject(&self, type_: &str) -> String {
         let types = self.from.types;
         match &types.status {

@@ -1,4 +1,4 @@
-//! How a value of one type becomes one of another: as it is, through a function, or item by item.
+//! Conversions of a value of one type to another: unchanged, through a function, or item by item.
 
 /// A way.
 #[derive(Debug, PartialEq, Eq)]
@@ -7,9 +7,9 @@ pub enum Way {
     Same,
     /// The function of that name.
     Function(String),
-    /// What is in an `Option`.
+    /// The value in an `Option`.
     Option(Box<Way>),
-    /// What is in a `Box`.
+    /// The value in a `Box`.
     Boxed(Box<Way>),
     /// The items of a list.
     List(Box<Way>),

@@ -19,7 +19,7 @@ fn without_format(schema: &mut schemars::Schema) {
 
 const LIST_TYPE: &str = "x-kubernetes-list-type";
 
-/// What doc comments, the type of the field or the fields of a struct say; the first two are so of any type.
+/// Keywords that doc comments, the type of the field or the fields of a struct express; the first two belong to any type.
 const SAID: [&str; 5] = [
     "description",
     "nullable",

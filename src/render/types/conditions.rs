@@ -1,4 +1,4 @@
-//! Where the type of Kubernetes' conditions takes the place of a generated one.
+//! The type of Kubernetes' conditions in the place of a generated type.
 
 use super::read::{keeps, requires};
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! What the types of a kind of the project cannot express: refused with its path in the schema, because `make manifests` would write
+//! Schemas that the types of a kind of the project cannot express: refused with the path, because `make manifests` would write
 //! another schema.
 
 use super::STANDARD;

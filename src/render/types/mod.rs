@@ -33,14 +33,14 @@ pub struct Subject<'a> {
     pub type_name: &'a str,
     /// The path of the CRD, for readers of the module.
     pub path: &'a str,
-    /// Whose kind it is.
+    /// The owner of the kind.
     pub owner: Owner,
     /// Whether the types hold numbers of more than 32 bits where a number or a text is allowed. Those of kubewright 0.1 did not, and an upgrade
     /// compares with what that release wrote.
     pub wide: bool,
 }
 
-/// Whose kind the types are for.
+/// The owner of the kind of the types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Owner {
     /// Another operator's: API servers have the schema from its owner.
@@ -73,7 +73,7 @@ pub fn check(crd: &Value) -> Result<()> {
     served.try_for_each(limits::check)
 }
 
-/// How the kind itself is derived.
+/// The derive of the kind itself.
 struct Root {
     /// The struct that derives it: its spec, or all of its fields.
     spec: String,

@@ -89,7 +89,7 @@ pub struct Field {
     pub optional: bool,
     /// Its description in the CRD.
     pub doc: String,
-    /// What its type does not say of the schema; for kinds of the project only.
+    /// Parts of the schema that its type does not express; for kinds of the project only.
     pub attributes: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! What only kinds of the project have: the names, columns and endpoints of their CRD, and the schema of the whole object.
+//! Parts of the project's own kinds: the names, columns and endpoints of their CRD, and the schema of the whole object.
 
 use super::{Root, Subject};
 use serde_json::{Map, Value};
@@ -122,7 +122,7 @@ pub fn schema(subject: &Subject, root: &Root, rest: &Map<String, Value>) -> Stri
     )
 }
 
-/// Where a reconciler can report: the fields of a status, as far as generated code can use them.
+/// The fields of a status that generated reconcilers can write.
 #[derive(Clone, Copy, Debug, Default, serde::Serialize)]
 pub struct Reports {
     /// Whether it has a list of Kubernetes' conditions, and nothing else that is required.
@@ -131,7 +131,7 @@ pub struct Reports {
     pub generation: bool,
 }
 
-/// Where a reconciler of this version can report.
+/// The fields that a reconciler of this version can write.
 pub fn reports(schema: &Value) -> Reports {
     let status = &schema["properties"]["status"];
     let fields = &status["properties"];

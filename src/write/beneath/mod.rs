@@ -25,7 +25,7 @@ pub struct Beneath {
     root: system::Root,
 }
 
-/// What a path is.
+/// The type of the entry at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Entry {
     /// A regular file.
@@ -38,7 +38,7 @@ pub enum Entry {
     Special,
 }
 
-/// Why a path is refused.
+/// The reason to refuse a path.
 #[derive(Debug)]
 enum Refused {
     Link(String),

@@ -4,7 +4,7 @@ use crate::cause::{Cause, Path};
 use crate::{go, names::group_version};
 use serde_json::Value;
 
-/// What is wrong with the owner references of an object.
+/// The errors in the owner references of an object.
 pub fn check(references: &[Value], path: &Path) -> Vec<Cause> {
     let mut causes = Vec::new();
     let mut controller: Option<String> = None;

@@ -23,7 +23,7 @@ pub(super) struct Parts<'a> {
     pub(super) has_digits: bool,
 }
 
-/// What a suffix means.
+/// The meaning of a suffix.
 #[derive(Clone, Copy)]
 pub(super) struct Scale {
     base: u32,
@@ -124,7 +124,7 @@ pub(super) fn small(parts: &Parts<'_>, scale: Scale) -> Option<(i64, i32)> {
 
 /// The amount without its sign, in billionths, rounded up; `None` for one that is too large.
 pub(super) fn nanos(parts: &Parts<'_>, scale: Scale) -> Option<i128> {
-    /// What an `i128` holds in any case.
+    /// The digits that every `i128` holds.
     const MOST_DIGITS: usize = 38;
     let digits = format!("{}{}", parts.whole, parts.fraction);
     let digits = digits.trim_start_matches('0');

@@ -32,7 +32,7 @@ pub fn rows(schema: &Value, explain: &str, most: usize) -> Vec<Row> {
     rows
 }
 
-/// Where a field is.
+/// The place of a field.
 struct Place {
     path: String,
     explain: String,
@@ -94,7 +94,7 @@ fn is_required(schema: &Value, name: &str) -> bool {
     list(schema, "/required").any(|it| it.as_str() == Some(name))
 }
 
-/// How many fields are below this one. Recursion is as deep as the types of the project.
+/// The number of fields below this one. Recursion is as deep as the types of the project.
 fn count(schema: &Value) -> usize {
     properties(innermost(schema).0).map(|(_, field)| 1 + count(field)).sum()
 }

@@ -1,4 +1,4 @@
-//! What a schema says about a value, in words.
+//! The constraints of a schema, in words.
 
 use super::markdown::{code, codes, prose};
 use super::{is, list, text};
@@ -43,7 +43,7 @@ fn holds_anything(schema: &Value) -> bool {
     is(schema, "/x-kubernetes-preserve-unknown-fields") && schema.get("properties").is_none()
 }
 
-/// What the API server checks of a value beyond its type, and what it sets.
+/// The checks of the API server beyond the type of a value, and its defaults.
 pub fn checks(schema: &Value) -> Vec<String> {
     let mut checks = Vec::new();
     if let Some(default) = schema.get("default") {

@@ -5,10 +5,10 @@ use serde_json::{Map, Value, json};
 
 /// The oldest release that generated operators are tested on: docs/src/reference/kubernetes-versions.md.
 const KUBERNETES: &str = "1.33.0";
-/// What an operator that nobody has graded can do, in the words of OperatorHub.
+/// The capability level of an operator without a grade, in the words of OperatorHub.
 const CAPABILITIES: &str = "Basic Install";
 
-/// What the rest of the bundle says about the CSV.
+/// The parts of the CSV from the rest of the bundle.
 #[derive(Debug)]
 pub(super) struct Parts {
     pub name: String,
@@ -61,7 +61,7 @@ pub(super) fn of(
     Ok(csv)
 }
 
-/// What a catalogue shows, from Cargo.toml.
+/// The description for a catalogue, from Cargo.toml.
 fn described(sources: &Sources<'_>, release: &Release, project: &Project<'_>) -> Map<String, Value> {
     let package = sources.package;
     let title = definitions::title(&project.names.base);
@@ -99,7 +99,7 @@ fn described(sources: &Sources<'_>, release: &Release, project: &Project<'_>) ->
     spec
 }
 
-/// How an OperatorGroup may choose namespaces.
+/// The install modes: the ways in which an OperatorGroup may choose namespaces.
 fn modes(in_all_namespaces: bool) -> Value {
     let mode = |kind: &str, supported: bool| json!({"type": kind, "supported": supported});
     json!([

@@ -1,8 +1,8 @@
-//! Why there is no bundle.
+//! The reasons that there is no bundle.
 
 use crate::chart::ChartError;
 
-/// Why there is no bundle.
+/// The reasons that there is no bundle.
 #[derive(Debug, thiserror::Error)]
 pub enum BundleError {
     /// The objects are not those of an operator's project.
@@ -48,7 +48,7 @@ pub enum BundleError {
     /// A binding of the operator's ServiceAccount and of others.
     #[error("`{0}` binds the operator's ServiceAccount and others\n\nhint: write two bindings")]
     Mixed(String),
-    /// What the operator's ServiceAccount may do is not in the output.
+    /// The permissions of the operator's ServiceAccount are not in the output.
     #[error(
         "`{binding}` binds the operator's ServiceAccount to `{role}`, whose rules are not part of the output\n\nhint: add a role with these rules to config/rbac"
     )]
@@ -129,6 +129,6 @@ pub enum BundleError {
     Base,
 }
 
-/// What can be done about an object, or a field, that OLM does not accept.
+/// A remedy for an object, or a field, that OLM does not accept.
 const LEAVE_OUT: &str =
     "patch it in config/bundle/kustomization.yaml, which `make bundle` reads in place of config/default";

@@ -1,4 +1,4 @@
-//! What OLM installs: the Deployments, with the certificates and the namespaces that OLM gives them.
+//! The part that OLM installs: the Deployments, with the certificates and the namespaces that OLM gives them.
 
 use super::{BundleError, Project, kinds::named};
 use crate::chart::ChartError;
@@ -6,7 +6,7 @@ use crate::rendered::{self, text};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 
-/// Where OLM mounts the certificate of webhooks, as `tls.crt` and `tls.key`: `AddDefaultCertVolumeAndVolumeMounts`.
+/// The folder in which OLM mounts the certificate of webhooks, as `tls.crt` and `tls.key`: `AddDefaultCertVolumeAndVolumeMounts`.
 const FOLDER: &str = "/tmp/k8s-webhook-server/serving-certs";
 /// The flag of the operator with that folder, and those with the names of the files.
 const CERTIFICATES: &str = "--webhook-cert-path";
@@ -14,14 +14,14 @@ const NAMES: [(&str, &str); 2] = [("--webhook-cert-name", "tls.crt"), ("--webhoo
 /// The variable, and the flag, that say which namespaces an operator watches.
 const WATCH: &str = "WATCH_NAMESPACE";
 const WATCH_FLAG: &str = "--namespace";
-/// Where OLM writes the namespaces of the OperatorGroup, separated by commas: an annotation of the Pods.
+/// The annotation of the Pods in which OLM writes the namespaces of the OperatorGroup, separated by commas.
 const TARGETS: &str = "metadata.annotations['olm.targetNamespaces']";
 /// The Pod's own namespace.
 const OWN: &str = "metadata.namespace";
 /// The ServiceAccount of Pods that name none.
 const DEFAULT_ACCOUNT: &str = "default";
 
-/// What the CSV says about the Deployments.
+/// The CSV's section about the Deployments.
 #[derive(Debug)]
 pub(super) struct Install {
     /// `deployments`.

@@ -1,11 +1,11 @@
-//! Which objects a bundle may have, and what they look like in it.
+//! The objects that a bundle may have, and their form in it.
 
 use super::{BundleError, Project};
 use crate::chart::Names;
 use crate::rendered::text;
 use serde_json::Value;
 
-/// What OLM applies from a bundle: groups and kinds. From operator-lifecycle-manager, `pkg/controller/operators/catalog`: `ExecutePlan` and
+/// The kinds that OLM applies from a bundle, with groups. From operator-lifecycle-manager, `pkg/controller/operators/catalog`: `ExecutePlan` and
 /// `supportedKinds`. NetworkPolicy is the latest of them.
 const APPLIED: [(&str, &str); 20] = [
     ("", "ConfigMap"),

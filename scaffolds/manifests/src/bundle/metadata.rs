@@ -1,4 +1,4 @@
-//! What a catalogue reads first: version, channels, annotations, and the image of the bundle.
+//! The metadata that a catalogue reads first: version, channels, annotations, and the image of the bundle.
 
 use super::{BundleError, HEADER};
 use crate::semver::is_semantic;
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 /// The channel of releases that name none; `candidate`, `fast` and `stable` are the names that OLM recommends.
 pub(super) const CHANNEL: &str = "candidate";
 
-/// What a release adds to the objects.
+/// The data that a release adds to the objects.
 #[derive(Clone, Debug, Default)]
 pub struct Release {
     /// A semantic version.

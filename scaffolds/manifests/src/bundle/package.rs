@@ -1,4 +1,4 @@
-//! What Cargo.toml says about the operator.
+//! The operator's description in Cargo.toml.
 
 use serde_json::{Value, json};
 

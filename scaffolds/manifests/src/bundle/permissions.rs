@@ -1,4 +1,4 @@
-//! What the CSV grants: the rules of all roles that are bound to the ServiceAccounts of the Deployments.
+//! The permissions in the CSV: the rules of all roles that are bound to the ServiceAccounts of the Deployments.
 
 use super::{BundleError, Project, kinds::named};
 use crate::rendered::text;
@@ -17,7 +17,7 @@ pub(super) struct Permissions {
 /// The rules of each ServiceAccount, by its name.
 type Rules<'a> = BTreeMap<&'a str, Vec<Value>>;
 
-/// What the objects grant to these ServiceAccounts.
+/// The permissions that the objects grant to these ServiceAccounts.
 pub(super) fn of(project: &Project<'_>, accounts: &BTreeSet<String>) -> Result<Permissions, BundleError> {
     let mut out = Permissions::default();
     // OLM makes only the ServiceAccounts that have an entry, and each of its installations for all namespaces needs a Role.
@@ -60,7 +60,7 @@ pub(super) fn of(project: &Project<'_>, accounts: &BTreeSet<String>) -> Result<P
     Ok(out)
 }
 
-/// Which of the ServiceAccounts a binding is for: all its subjects, or none.
+/// The ServiceAccounts of a binding: all its subjects, or none.
 fn bound<'a>(
     project: &Project<'_>,
     binding: &Value,

@@ -105,7 +105,7 @@ fn package() -> Result<Package, String> {
     Package::read(&metadata).ok_or_else(|| "Cargo.toml of this folder has no package\n\nhint: make bundle".to_owned())
 }
 
-/// What the author adds to the CSV.
+/// The author's additions to the CSV.
 fn base(path: &Path) -> Result<Option<Value>, String> {
     let text = match fs::read_to_string(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),

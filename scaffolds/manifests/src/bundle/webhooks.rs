@@ -162,7 +162,7 @@ fn refused(entry: &Value) -> Option<String> {
     found.map(|(group, _)| group.to_owned())
 }
 
-/// How the operator is reached: what OLM's own Service needs of the one that `reference` names.
+/// The address of the operator: the parts of the Service in `reference` that OLM's own Service needs.
 fn server(
     project: &Project<'_>,
     what: &str,

@@ -14,7 +14,7 @@ const CONFIGURATION_FLAG: &str = "--webhook-configuration-prefix=";
 /// The flag that makes one replica work, and the others wait.
 const LEADER_FLAG: &str = "--leader-elect";
 
-/// What the operator has to be told about a release.
+/// The settings of a release for the operator.
 #[derive(Clone, Copy)]
 pub(super) struct Release<'a> {
     pub names: &'a Names,

@@ -7,7 +7,7 @@ use serde_json::Value;
 /// A character that no text may have. The YAML writer escapes it, and therefore quotes every string with a mark: what Helm fills in
 /// cannot change the type of the value.
 const MARK: char = '\u{ffff}';
-/// How it is written.
+/// Its escaped form.
 const WRITTEN: &str = "\\uffff";
 
 /// The prefix of all names, without its hyphen.
@@ -21,7 +21,7 @@ pub(super) const ACCOUNT: &str = "\u{ffff}ACCOUNT;";
 /// The image of the operator.
 pub(super) const IMAGE: &str = "\u{ffff}IMAGE;";
 
-/// What Helm puts in the place of a mark. `NAME` is that of the chart.
+/// Helm's replacements of marks. `NAME` is the name of the chart.
 const FILLED: [(&str, &str); 5] = [
     ("CLUSTERNAME;", "{{ include \"NAME.clusterName\" . }}"),
     ("FULLNAME;", "{{ include \"NAME.fullname\" . }}"),

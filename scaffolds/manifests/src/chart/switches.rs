@@ -8,11 +8,11 @@ use serde_json::{Map, Value, json};
 /// A part of a release that the value `<key>.enabled` leaves out.
 pub(super) struct Switch {
     pub key: &'static str,
-    /// What it leaves out, in the comment of the value.
+    /// The excluded part, in the comment of the value.
     pub about: &'static str,
     /// Whether the part is installed by default, if the project has it.
     on: bool,
-    /// How a project gets the part.
+    /// The way to add the part to a project.
     remedy: &'static str,
 }
 

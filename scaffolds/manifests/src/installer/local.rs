@@ -1,4 +1,4 @@
-//! What an operator on the developer's machine needs of the objects: no CRDs, no Deployment, and webhooks only at a URL that the cluster
+//! The objects for an operator on the developer's machine: no CRDs, no Deployment, and webhooks only at a URL that the cluster
 //! reaches.
 
 use crate::rendered::text;

@@ -1,4 +1,4 @@
-//! What a project ships: the output of kustomize with the image of the release, as one file (`make build-installer`) or in the cluster
+//! The installation of a project: the output of kustomize with the image of the release, as one file (`make build-installer`) or in the cluster
 //! (`make deploy`, `make run AS_OPERATOR=1`).
 //!
 //! # Guarantees

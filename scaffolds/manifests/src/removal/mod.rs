@@ -20,7 +20,7 @@ use std::time::Duration;
 /// The folder with the CRDs of a project.
 const CRDS: &str = "config/crd";
 
-/// What is removed.
+/// The removed objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Removed {
     /// The objects of the operator's kinds, and their CRDs.

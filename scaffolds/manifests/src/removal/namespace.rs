@@ -3,7 +3,7 @@
 use crate::installer::is_of_others;
 use crate::rendered::{Source, text};
 
-/// What Kubernetes itself keeps in each namespace, and what it makes for objects that are there.
+/// The objects that Kubernetes itself keeps in each namespace, and that it makes for objects there.
 const OF_KUBERNETES: [&str; 6] = [
     "ConfigMap/kube-root-ca.crt",
     "ConfigMap/openshift-service-ca.crt",

@@ -6,15 +6,15 @@ use kubewright_schema::files::Streams;
 use std::io::IsTerminal;
 use std::time::Duration;
 
-/// How often it is asked whether a deletion has ended.
+/// The interval of checks for the end of a deletion.
 const TICK: Duration = Duration::from_millis(100);
-/// How many ticks are between two looks at the objects that it waits for: 2 s.
+/// The number of ticks between two looks at the objects that it waits for: 2 s.
 const LOOKS: u32 = 20;
-/// How many times in a row nothing but the garbage collector may be waited for before the objects are released: 10 s.
+/// The number of consecutive looks with only the garbage collector to wait for, before the objects are released: 10 s.
 const CALM: u32 = 5;
 /// The pauses between looks at the children that are left: two minutes in all.
 const PAUSES: [u64; 13] = [0, 1, 1, 2, 2, 4, 4, 8, 8, 16, 16, 32, 32];
-/// How many objects an error names.
+/// The maximum of objects in an error.
 const NAMED: usize = 20;
 /// The finalizer of a deletion in the foreground, as the only one of an object.
 const FOREGROUND: &str = r#"["foregroundDeletion"] "#;
@@ -24,7 +24,7 @@ pub(super) struct Cleanup<'a> {
     pub source: &'a Source,
     /// The operator's name, which labels its children.
     pub operator: &'a str,
-    /// How long kubectl waits for the objects of one kind.
+    /// The time that kubectl waits for the objects of one kind.
     pub timeout: &'a str,
     pub pause: &'a dyn Fn(Duration),
 }

@@ -4,7 +4,7 @@ use super::text;
 use kubewright_machinery::names::{self, LONGEST_LABEL, LONGEST_SUBDOMAIN, Unit};
 use serde_json::Value;
 
-/// Where the prefix and the suffix are set.
+/// The file with the prefix and the suffix.
 const KUSTOMIZATION: &str = "config/default/kustomization.yaml";
 
 /// The rule for a name.
@@ -23,7 +23,7 @@ impl Rule {
         }
     }
 
-    /// What an API server says first about a name.
+    /// The first error of an API server about a name.
     fn fault(self, name: &str) -> Option<String> {
         let faults = match self {
             Self::Label => names::label(name, Unit::Characters),

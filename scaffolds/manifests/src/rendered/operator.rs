@@ -10,7 +10,7 @@ const CONTAINER: &str = "manager";
 /// The containers in a Deployment.
 const CONTAINERS: &str = "/spec/template/spec/containers";
 
-/// Why it cannot be told which container is the operator's.
+/// The reason that the operator's container is unknown.
 #[derive(Debug, thiserror::Error)]
 pub enum NoOperator {
     /// No Deployment is the operator's, or several could be.

@@ -82,7 +82,7 @@ impl Source {
         self.output(&["kustomize", &self.folder])
     }
 
-    /// What kubectl prints.
+    /// The output of kubectl.
     ///
     /// # Errors
     /// It cannot be started, or fails; then it has printed why.
@@ -112,7 +112,7 @@ impl Source {
         }
     }
 
-    /// What kubectl prints, even if it fails: a list that is not complete.
+    /// The output of kubectl, even if it fails: a list that is not complete.
     ///
     /// # Errors
     /// It cannot be started.
@@ -122,7 +122,7 @@ impl Source {
         Ok(String::from_utf8_lossy(&output.stdout).into_owned())
     }
 
-    /// What kubectl prints, without its messages; `None` if it fails.
+    /// The output of kubectl, without its messages; `None` if it fails.
     pub(crate) fn quiet(&self, arguments: &[&str]) -> Option<String> {
         let output = self.command(arguments).ok()?.stderr(Stdio::null()).output().ok()?;
         let printed = || String::from_utf8_lossy(&output.stdout).into_owned();

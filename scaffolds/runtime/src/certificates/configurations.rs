@@ -35,7 +35,7 @@ pub(super) struct Configuration {
     pub(super) informer: Informer<DynamicObject>,
 }
 
-/// Where an object names authorities.
+/// The place of authorities in an object.
 enum Place {
     /// In each webhook of a configuration, where this field manager writes them.
     Webhooks(String),
@@ -45,14 +45,14 @@ enum Place {
     Data(&'static str),
 }
 
-/// What a configuration says of a state's authorities.
+/// The result of comparing the authorities of a configuration with those of a state.
 #[derive(Debug, Eq, PartialEq)]
 enum Said {
-    /// All of them, and no other.
+    /// The configuration has exactly the state's authorities.
     Right,
-    /// Those of a later state.
+    /// The configuration has the authorities of a later state.
     Later,
-    /// Something else.
+    /// The configuration has other authorities.
     Wrong,
 }
 
@@ -228,7 +228,7 @@ impl Configuration {
     ///
     /// # Errors
     ///
-    /// Why they do not.
+    /// The reason, if they do not.
     pub(super) fn accepts(&self, state: &State, name: &str, now: i64) -> Result<(), String> {
         let object = self.object()?;
         for (entry, bundle) in self.entries(&object) {

@@ -18,9 +18,9 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// The converter of one kind.
 pub(super) struct Converter {
     converting: Converting,
-    /// How API servers reach it: a `clientConfig` without `caBundle`.
+    /// The address for API servers: a `clientConfig` without `caBundle`.
     place: Value,
-    /// Where the operator itself asks it: all of these have to answer.
+    /// The addresses at which the operator itself calls the converter: all have to answer.
     asked: Vec<String>,
     /// Whether API servers reach it only if this process is ready.
     by_service: bool,
@@ -110,7 +110,7 @@ impl Converter {
     ///
     /// # Errors
     ///
-    /// Why it does not answer.
+    /// The reason, if it does not answer.
     pub(super) async fn answers(&self, state: &State, name: &str) -> Result<(), String> {
         for address in &self.asked {
             self.ask(address, state, name).await.map_err(|why| {

@@ -14,7 +14,7 @@ use ring::{
 };
 use serde::{Deserialize, Serialize};
 
-/// How many seconds before it is issued a certificate is valid, for clocks that are behind.
+/// The seconds of validity before the issue of a certificate, for clocks that are behind.
 const SLACK: i64 = 3_600;
 
 /// A certificate and its key.
@@ -55,7 +55,7 @@ impl Issued {
     }
 }
 
-/// What is in a certificate.
+/// The contents of a certificate.
 struct Form<'a> {
     subject: &'a str,
     /// Concatenated.

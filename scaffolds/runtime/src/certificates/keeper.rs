@@ -33,11 +33,11 @@ pub(crate) struct Keeper {
     held: Held,
     standing: Standing,
     changed: Arc<Notify>,
-    /// What is served.
+    /// The state whose certificate is served.
     served: Option<State>,
     /// The revision that all configurations show, and since when.
     shown: Option<(u64, Instant)>,
-    /// What was logged last.
+    /// The last logged message.
     said: Option<String>,
 }
 
@@ -89,7 +89,7 @@ impl Keeper {
         }
     }
 
-    /// How it stands with the certificate that is served.
+    /// The status of the certificate that is served.
     pub(crate) fn standing(&self) -> Standing {
         self.standing.clone()
     }
@@ -224,7 +224,7 @@ impl Keeper {
         Ok(since.elapsed() >= self.settings.pace.settle)
     }
 
-    /// Who publishes: its field manager, and the name by which it is known.
+    /// The publisher: its field manager, and its name.
     fn publisher(&self) -> [&str; 2] {
         [&self.field_manager, &self.names[0]]
     }

@@ -30,7 +30,7 @@ use crate::{
     webhook::component::{Configured, Converting, SECRET, SERVICE},
 };
 
-/// What to do if an object of a component does not exist.
+/// A hint for a component whose object does not exist.
 fn hint(component: &str) -> String {
     format!(
         "add {component} to the components of config/default; if its objects have another prefix than the operator's \
@@ -38,20 +38,20 @@ fn hint(component: &str) -> String {
     )
 }
 
-/// A server that shows certificates of the operator's own. Names are without what kustomize adds.
+/// The names of a server that uses certificates of the operator's own, without the prefix and suffix that kustomize adds.
 #[derive(Clone, Copy)]
 pub(crate) struct Shown {
-    /// In messages.
+    /// The server, in messages.
     pub(crate) name: &'static str,
-    /// The Secret that keeps them.
+    /// The Secret with the certificates.
     pub(crate) secret: &'static str,
     /// The Service that leads to the server.
     pub(crate) service: &'static str,
-    /// The ConfigMap that names its authorities for clients which are no API servers.
+    /// The ConfigMap with its authorities, for clients other than API servers.
     pub(crate) authorities: Option<&'static str>,
-    /// The component with both, below `config/`.
+    /// The component with the Service and the ConfigMap, below `config/`.
     pub(crate) component: &'static str,
-    /// The metric of the seconds that are left.
+    /// The metric of the seconds until the certificate expires.
     pub(crate) metric: &'static str,
 }
 
@@ -76,7 +76,7 @@ impl Shown {
     };
 }
 
-/// What certificates are for, and how long they live.
+/// The purpose and the lifetimes of certificates.
 pub(crate) struct Settings {
     pub(crate) shown: Shown,
     /// It may write on a standby too: whichever replica is first renews, and the others see it.
@@ -99,19 +99,19 @@ pub(crate) struct Settings {
     pub(crate) pace: Pace,
 }
 
-/// Where the webhook server is.
+/// The addresses of the webhook server.
 #[derive(Clone, Default)]
 pub(crate) struct Reach {
     /// Its address, for this process itself.
     pub(crate) address: Option<SocketAddr>,
-    /// Where API servers reach it, if not through its Service.
+    /// The URL under which API servers reach it, if not through its Service.
     pub(crate) url: Option<String>,
     /// Whether this process runs in the cluster, and so reaches the Service.
     pub(crate) in_cluster: bool,
 }
 
 impl Reach {
-    /// Where this process itself reaches a server that listens at an address, which may stand for all of the host's.
+    /// The address at which this process reaches a server that listens on `address`; the loopback address, if the server listens on all.
     pub(crate) fn local(address: SocketAddr) -> SocketAddr {
         let ip = match address.ip() {
             IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
@@ -122,13 +122,13 @@ impl Reach {
     }
 }
 
-/// How fast things happen.
+/// The periods of a renewal.
 #[derive(Clone, Copy)]
 pub(crate) struct Pace {
     pub(crate) lives: Lives,
-    /// How long a new authority is announced before it signs: API servers see a change of a configuration a moment later.
+    /// The time between the announcement of a new authority and its first signature: API servers see a change of a configuration a moment later.
     pub(crate) settle: Duration,
-    /// How often it is checked whether a step is due.
+    /// The interval of the checks for a due step.
     pub(crate) look: Duration,
 }
 
@@ -147,12 +147,12 @@ impl Pace {
     };
 }
 
-/// How it stands with the certificate that is served. Clones share it.
+/// The status of the certificate that is served. Clones share it.
 #[derive(Clone)]
 pub(crate) struct Standing {
-    /// Whether API servers accept it, or why not.
+    /// `Ok` if API servers accept the certificate, else the reason.
     accepted: Arc<Mutex<Result<(), String>>>,
-    /// Its end, in seconds since 1970; 0 if there is none.
+    /// The end of its validity, in seconds since 1970; 0 without a certificate.
     until: Arc<AtomicI64>,
 }
 
@@ -168,7 +168,7 @@ impl Standing {
     ///
     /// # Errors
     ///
-    /// Why they do not.
+    /// The reason, if they do not.
     pub(crate) fn check(&self) -> Result<(), String> {
         self.accepted.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

@@ -11,7 +11,7 @@ const TOKEN: &str = "/var/run/secrets/kubernetes.io/serviceaccount/token";
 /// The name of the ServiceAccount in `config/rbac`.
 const ACCOUNT: &str = "controller-manager";
 
-/// What kustomize adds to the names in `config/`.
+/// The prefix and suffix that kustomize adds to the names in `config/`.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct Affixes {
     prefix: String,

@@ -1,10 +1,10 @@
-//! Which certificates there are, and which step of their renewal is due. Pure: the time is an argument.
+//! The certificates, and the due step of their renewal. Pure: the time is an argument.
 
 use serde::{Deserialize, Serialize};
 
 use super::issue::{Issued, authority, leaf};
 
-/// How long certificates live, in seconds.
+/// The lifetimes of certificates, in seconds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lives {
     pub(crate) authority: i64,
@@ -36,11 +36,11 @@ pub(super) struct State {
     authority: Issued,
     /// The next authority, before clients trust it.
     next: Option<Issued>,
-    /// The authority before, whose last leaf may still be shown somewhere.
+    /// The previous authority, whose last leaf a server may still use.
     old: Option<Issued>,
 }
 
-/// A step of a renewal. After each of them, every leaf that is shown anywhere is one that clients trust.
+/// A step of a renewal. After each step, clients trust every leaf that a server uses.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Step {
     /// A new authority, which clients are to trust in addition.

@@ -13,7 +13,7 @@ use tokio_rustls::rustls::{
 ///
 /// # Errors
 ///
-/// Why they do not accept it.
+/// The reason, if they do not accept it.
 pub(super) fn verify(certificate: &[u8], name: &str, bundle: &[u8], now: i64) -> Result<(), String> {
     let mut roots = RootCertStore::empty();
     for authority in CertificateDer::pem_slice_iter(bundle) {

@@ -29,7 +29,7 @@ use crate::{
     object::AnyObject,
 };
 
-/// What [`Context::apply_child`](crate::Context::apply_child) did, with the object as the API server has it, but
+/// The result of [`Context::apply_child`](crate::Context::apply_child), with the object as the API server has it, but
 /// without its `managedFields`.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Applied<C> {
@@ -56,7 +56,7 @@ pub(crate) struct Done<C> {
     pub(crate) news: bool,
 }
 
-/// What happens to an existing object of the child's name.
+/// The treatment of an existing object of the child's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Existing {
     /// A child is repaired.
@@ -175,7 +175,7 @@ impl<C: AnyObject> Child<'_, C> {
         Ok(())
     }
 
-    /// How the child differs from the intent. Values are compared regardless of their recorded field manager: anybody
+    /// Compares the child with the intent. Values are compared regardless of their recorded field manager: any client
     /// may write under this controller's field manager, with the intent's hash.
     fn difference(&self, view: &View, hash: u64) -> Difference {
         if !view.is_recorded() {
@@ -279,7 +279,7 @@ impl<C: AnyObject> Child<'_, C> {
     }
 }
 
-/// How a child differs from its intent.
+/// The difference between a child and its intent.
 enum Difference {
     None,
     /// An apply brings it to the intent.

@@ -1,4 +1,4 @@
-//! How an applied object names the object that it is applied for: as its controller, as one of its owners, or in an
+//! The reference from an applied object to the object that it is applied for: as its controller, as one of its owners, or in an
 //! annotation. This decides which existing objects an apply may change.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
@@ -14,7 +14,7 @@ use crate::{
 /// The annotation of an object without an owner: the object that it is applied for, as [`mark`] writes it.
 const APPLIED_FOR: &str = "kubewright.dev/applied-for";
 
-/// How an object names the object that it is applied for.
+/// The reference from an object to the object that it is applied for.
 #[derive(Clone, Debug)]
 pub(crate) enum Ownership {
     /// As its controller: the owner reference with `controller: true`.

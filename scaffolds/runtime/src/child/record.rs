@@ -1,4 +1,4 @@
-//! What earlier applies did: the child's `managedFields`, and what this process has sent.
+//! The record of earlier applies: the child's `managedFields`, and the requests of this process.
 
 use std::{
     collections::HashMap,
@@ -22,7 +22,7 @@ use crate::{
     object::AnyObject,
 };
 
-/// What this process last applied to each child, by owner. The result need not be applied again, although the server
+/// The last intent that this process applied to each child, by owner. The result need not be applied again, although the server
 /// may store a value in another form than the intent has.
 #[derive(Default)]
 pub(crate) struct Applies(Mutex<HashMap<ObjectKey, Children>>);
@@ -113,7 +113,7 @@ impl Children {
         }
     }
 
-    /// Where the child is, or where it belongs.
+    /// The position of the child, or the position to insert it.
     fn position(&self, slot: &Slot) -> Result<usize, usize> {
         self.0.binary_search_by(|(other, _)| other.cmp(slot))
     }

@@ -64,19 +64,19 @@ impl Drop for Deleting<'_> {
     }
 }
 
-/// What [`Context::keep_pods`] found and did.
+/// The result of [`Context::keep_pods`].
 #[derive(Clone, Debug, Default)]
 pub struct KeptPods {
     /// The Pods that count now, including those created by this call.
     pub pods: Vec<Arc<Pod>>,
-    /// How many were created.
+    /// The number of created Pods.
     pub created: usize,
-    /// How many were deleted.
+    /// The number of deleted Pods.
     pub deleted: usize,
 }
 
 impl KeptPods {
-    /// How many of them are ready.
+    /// The number of ready Pods among them.
     pub fn ready(&self) -> usize {
         self.pods.iter().filter(|pod| pods::is_ready(pod)).count()
     }

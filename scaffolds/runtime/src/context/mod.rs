@@ -1,4 +1,4 @@
-//! What a reconciler may use: the object's key, the cache, the owned children, the status, events.
+//! The tools of a reconciler: the object's key, the cache, the owned children, the status, events.
 
 mod apply;
 mod blocked;
@@ -82,7 +82,7 @@ impl<K: AnyObject> Context<K> {
         self.shared.label.pair()
     }
 
-    /// How many reconciles of this object in a row, before this one, have failed or asked for a requeue with back-off; 0
+    /// The number of consecutive reconciles of this object, before this one, that failed or returned a requeue with back-off; 0
     /// at first.
     pub fn attempt(&self) -> u32 {
         self.attempt

@@ -12,8 +12,8 @@ use crate::{
     object::AnyObject,
 };
 
-/// What [`Context`] offers for the objects of one kind: see [`Context::of`]. Each method does what the method of the
-/// context of the same name does, and returns the same errors.
+/// The methods of [`Context`] for the objects of one kind: see [`Context::of`]. Each method works as the method of the
+/// context of the same name, and returns the same errors.
 #[allow(clippy::missing_errors_doc, reason = "they are those of the methods of the context")]
 pub struct OfKind<'a, K, C> {
     cx: &'a Context<K>,

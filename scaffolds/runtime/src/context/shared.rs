@@ -1,4 +1,4 @@
-//! What all reconciles of one controller share: its client, its caches, and its writes in progress.
+//! The shared state of a controller's reconciles: its client, its caches, and its writes in progress.
 
 use std::{
     any::Any,
@@ -53,7 +53,7 @@ impl Writes {
     }
 }
 
-/// What all reconciles of one controller share.
+/// The shared state of a controller's reconciles.
 pub(crate) struct Shared<K> {
     pub(crate) client: Client,
     pub(crate) recorder: Recorder,
@@ -91,7 +91,7 @@ impl<K: Watchable> Shared<K> {
 #[derive(Default)]
 pub(crate) struct InFlight(Mutex<HashMap<ObjectKey, Sent>>);
 
-/// What a patch in progress sets.
+/// The fields that a patch in progress sets.
 #[derive(Clone)]
 pub(crate) enum Sent {
     Status(Value),

@@ -36,7 +36,7 @@ use crate::{
     store::Store,
 };
 
-/// How long [`AddedWatches::watch`] waits for a list that makes no progress: as long as one request may take.
+/// The time that [`AddedWatches::watch`] waits for a list without progress: the time limit of a request.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Adds watches to a controller while it runs, and ends them. Clones share the watches: one is declared with
@@ -65,7 +65,7 @@ struct Shared {
     watches: Mutex<HashMap<KindId, Added>>,
 }
 
-/// What a watch needs of the controller and its manager.
+/// The parts of the controller and its manager that a watch uses.
 struct Connected {
     controller: Arc<str>,
     client: Client,

@@ -20,7 +20,7 @@ use crate::{
     worker::{Main, Outage, Traces, Worker},
 };
 
-/// What a subscription needs of its controller.
+/// The parts of a controller that its subscriptions use.
 pub(super) struct Wiring<K> {
     pub(super) controller: Arc<str>,
     pub(super) queue: WorkQueue,

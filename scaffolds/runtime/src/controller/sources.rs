@@ -1,4 +1,4 @@
-//! What wakes a controller apart from its own kind: children, watched objects, a channel; and the indexes by which they
+//! The triggers of a controller apart from its own kind: children, watched objects, a channel; and the indexes by which they
 //! are found.
 
 use std::{
@@ -30,7 +30,7 @@ impl<K: AnyObject> Controller<K> {
     /// an object of kind `K` (in any version). [`Context::apply_child`](crate::Context::apply_child) reads the child
     /// from the cache.
     ///
-    /// # What the cache holds
+    /// # Contents of the cache
     ///
     /// If the operator's controllers only own a kind, its cache selects objects by the
     /// [label](crate::Context::child_label) of every child: other objects are neither sent nor kept. Children without

@@ -1,4 +1,4 @@
-//! What a controller does with the objects of one kind, with or without a Rust type.
+//! Declarations of a controller for the objects of one kind, with or without a Rust type.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -25,8 +25,8 @@ use crate::{
     rbac::Use,
 };
 
-/// What a controller of kind `K` does with the objects of one kind: see [`Controller::uses`]. Each method declares what
-/// the method of the controller of the same name declares.
+/// Declarations of a controller of kind `K` for the objects of one kind: see [`Controller::uses`]. Each method declares the same as
+/// the method of the controller of the same name.
 #[must_use]
 pub struct Uses<K: kube::Resource, C> {
     controller: Controller<K>,

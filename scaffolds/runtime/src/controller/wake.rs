@@ -1,4 +1,4 @@
-//! Which keys a change of an object adds to a queue, and with which priority.
+//! The keys that a change of an object adds to a queue, with their priorities.
 
 use std::sync::Arc;
 

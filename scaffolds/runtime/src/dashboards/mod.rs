@@ -81,7 +81,7 @@ impl Dashboard {
         })
     }
 
-    /// What the user chooses.
+    /// The variables that the user sets.
     fn variables(&self) -> Vec<Value> {
         let source = json!({"name": "datasource", "label": "Data source", "type": "datasource", "query": "prometheus"});
         let all = "controller_runtime_active_workers";

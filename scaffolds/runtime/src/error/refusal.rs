@@ -21,7 +21,7 @@ pub(crate) fn missing(text: &str) -> impl Iterator<Item = Missing<'_>> {
     text.split("cannot ").skip(1).filter_map(parse)
 }
 
-/// What to do about a refused request; `None` if the text does not name a permission.
+/// A remedy for a refused request; `None` if the text does not contain a permission.
 pub(crate) fn hint(text: &str) -> Option<String> {
     let missing = missing(text).next()?;
     Some(format!(

@@ -1,4 +1,4 @@
-//! How many writes about one object are allowed at once, and how fast further ones are allowed.
+//! The limit of writes about one object: a number at once, and a rate for further ones.
 
 use tokio::time::Instant;
 

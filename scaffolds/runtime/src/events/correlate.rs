@@ -21,10 +21,10 @@ const FINISH: Duration = Duration::from_secs(6 * 60);
 /// A series that continues is written again after this long, before the API server deletes its event (ibid.:
 /// `refreshTime`).
 const REFRESH: Duration = Duration::from_secs(30 * 60);
-/// How many series and objects are remembered (ibid.: `maxLruCacheEntries`); beyond that the oldest are dropped.
+/// The maximum of remembered series and objects (ibid.: `maxLruCacheEntries`); beyond that the oldest are dropped.
 const REMEMBERED: usize = 4096;
 
-/// What is done with an event.
+/// The treatment of an event.
 #[derive(Debug, PartialEq)]
 pub(super) enum Seen {
     /// Its series has to be written.

@@ -19,7 +19,7 @@ use k8s_openapi::{
 pub(super) const NOTE: usize = 1024;
 pub(super) const WORD: usize = 128;
 
-/// How serious an event is.
+/// The severity of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum EventType {
     /// Everything is as expected.

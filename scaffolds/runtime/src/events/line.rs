@@ -44,7 +44,7 @@ impl Line {
         next.map(|waiting| waiting.key)
     }
 
-    /// How many writes may be in progress now: all of them if there is nothing to yield to, one if an event has waited
+    /// The maximum of writes in progress now: all of them if there is nothing to yield to, one if an event has waited
     /// for long enough, or none.
     pub(super) fn room(&self, all: usize, reconciles: &Reconciles, now: Instant) -> usize {
         if !reconciles.are_under_way() || self.len() >= PRESSING {

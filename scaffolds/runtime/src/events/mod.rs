@@ -38,7 +38,7 @@ pub struct Events {
     reconciles: Reconciles,
 }
 
-/// Why events were not written, one counter each.
+/// Counters of events that were not written, one for each reason.
 #[derive(Clone)]
 struct Dropped {
     queue_full: Counter,

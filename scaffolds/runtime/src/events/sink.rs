@@ -32,7 +32,7 @@ const DELAY: Duration = Duration::from_secs(10);
 /// After a warning about a refused event, the next ones are logged at debug level for this long.
 const SILENCE: Duration = Duration::from_secs(60);
 
-/// How a write ended.
+/// The result of a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Written {
     /// The API server has stored it.

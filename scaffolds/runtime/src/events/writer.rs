@@ -22,7 +22,7 @@ use super::{
 const BACKLOG: usize = 3072;
 /// Concurrent writes (client-go, ibid.: `recordWorkers`).
 pub(super) const WRITES: usize = 8;
-/// How often all series are checked; they end, and are written again, after minutes.
+/// The interval of the checks of all series; they end, and are written again, after minutes.
 const TICK: Duration = Duration::from_secs(60);
 /// The time limit for the last writes when the process ends.
 pub(super) const FLUSH: Duration = Duration::from_secs(3);

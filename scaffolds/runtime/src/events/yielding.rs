@@ -10,7 +10,7 @@ use std::{
 
 use tokio::{sync::Notify, time::Instant};
 
-/// How long an event waits for reconciles to end. People who read events do not notice the delay, and a reconcile in
+/// The time that an event waits for reconciles to end. People who read events do not notice the delay, and a reconcile in
 /// progress does not share the API server with events.
 pub(super) const YIELD: Duration = Duration::from_secs(1);
 
@@ -27,7 +27,7 @@ pub(crate) struct Reconciles(Arc<Count>);
 #[derive(Default)]
 struct Count {
     under_way: AtomicUsize,
-    /// How many of them began while other objects were waiting.
+    /// The number of reconciles that began while other objects were waiting.
     crowded: AtomicUsize,
     last_end: Mutex<Option<Instant>>,
     none_left: Notify,

@@ -17,10 +17,10 @@ pub(crate) use self::polls::Polls;
 use self::{polls::Registry, pulse::Pulses};
 use crate::error::{Error, Result};
 
-/// What beats from the start on.
+/// The name of the part that beats from the start on.
 const RUNTIME: &str = "the main runtime";
 
-/// How often the runtime beats, and is observed.
+/// The interval of the runtime's beats, and of their observation.
 const TICK: Duration = Duration::from_secs(1);
 
 /// After this many ticks without a beat the runtime counts as stuck: as long as kube-controller-manager's probe lets an
@@ -99,7 +99,7 @@ impl Heartbeat {
         }
     }
 
-    /// How long there has been no progress, once the process counts as stuck: after 20 s.
+    /// The time without progress, once the process counts as stuck: after 20 s.
     pub fn stalled(&self) -> Option<Duration> {
         let silent = self.0.silent.load(Ordering::Relaxed);
         (silent >= LIMIT).then(|| TICK * silent)

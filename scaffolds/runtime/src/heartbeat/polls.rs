@@ -29,7 +29,7 @@ struct Slot {
     key: Mutex<Option<ObjectKey>>,
     /// Polls that have begun or ended so far: odd within one.
     turns: AtomicU64,
-    /// What the observer has seen: the turn, and for how many ticks.
+    /// The turn that the observer has seen, and the number of ticks since then.
     seen: AtomicU64,
     ticks: AtomicU32,
 }

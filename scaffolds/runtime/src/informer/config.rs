@@ -1,4 +1,4 @@
-//! What an informer watches, and which parts of it it keeps.
+//! The objects that an informer watches, and the parts of them that it keeps.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -22,7 +22,7 @@ pub enum Scope {
     Namespaces(BTreeSet<String>),
 }
 
-/// Which objects are watched. Default: all.
+/// The watched objects. Default: all.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Selectors {
     /// Only objects with these labels, in the API's syntax.
@@ -36,7 +36,7 @@ pub type Transform<K> = Arc<dyn Fn(&mut K) + Send + Sync>;
 
 /// Settings of an informer; `Default` watches everything.
 pub struct InformerConfig<K> {
-    /// Where to watch. Default: everywhere.
+    /// The watched namespaces. Default: all.
     pub scope: Scope,
     /// Only objects with these labels, in the API's syntax. Default: all.
     pub label_selector: Option<String>,
@@ -56,7 +56,7 @@ pub struct InformerConfig<K> {
     /// Runs on each object after `managedFields` were stripped, to drop fields that are not used. It must not change
     /// name, namespace, uid and resourceVersion. If it panics, the object is treated as invalid. Default: nothing.
     pub transform: Option<Transform<K>>,
-    /// How often each stored object is delivered again, ± 10 %; `None` for never. Default: 10 h, as in
+    /// The interval at which each stored object is delivered again, ± 10 %; `None` for never. Default: 10 h, as in
     /// controller-runtime.
     pub resync: Option<Duration>,
     /// Whether the API server may not serve the kind, for example because its CRD is not installed. The cache is empty

@@ -33,7 +33,7 @@ pub enum Delta<K> {
     Invalid {
         /// The object.
         key: ObjectKey,
-        /// What does not fit the type.
+        /// The error of the decoder.
         error: Arc<str>,
     },
 }

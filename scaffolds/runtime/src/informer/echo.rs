@@ -9,7 +9,7 @@ use tokio::task_local;
 use super::{Shared, Watchable};
 
 task_local! {
-    /// What the watch of this task awaits. `Deserialize` has no parameter for it.
+    /// The writes that the watch of this task awaits. `Deserialize` has no parameter for them.
     static AWAITED: Arc<dyn Awaits>;
 }
 

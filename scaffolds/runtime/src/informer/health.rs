@@ -106,7 +106,7 @@ impl Health {
         self.synced.send_replace(all);
     }
 
-    /// How often `source` has started over.
+    /// The number of times that `source` has started over.
     pub(super) fn round(&self, source: usize) -> u64 {
         self.change(source, |health| health.round)
     }

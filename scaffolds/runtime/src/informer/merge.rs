@@ -15,7 +15,7 @@ use crate::{
 #[derive(Debug)]
 pub(super) struct Fresh<K> {
     pub object: K,
-    /// What it was decoded from, if that can be stored in its place.
+    /// The text from which it was decoded, if that can be stored in its place.
     pub text: Option<Text>,
 }
 

@@ -36,7 +36,7 @@ impl<K: Watchable> Informer<K> {
         })
     }
 
-    /// How many writes [`Self::observe_write`] ignored because their resource versions are not numbers.
+    /// The number of writes that [`Self::observe_write`] ignored because their resource versions are not numbers.
     pub(crate) fn unmerged_writes(&self) -> u64 {
         self.shared.unordered.load(Ordering::Relaxed)
     }

@@ -15,7 +15,7 @@ const WANTED: usize = 2 << 20;
 /// The maximum size of a page with more than one object. etcd accepts objects of up to 1.5 MiB.
 const MOST: usize = 8 << 20;
 
-/// How many objects to request next.
+/// The number of objects to request next.
 #[derive(Debug)]
 struct Pages {
     next: usize,

@@ -8,7 +8,7 @@ use kube::core::{Selector, SelectorExt};
 use super::{InformerConfig, Scope, Selectors};
 use crate::{key::ObjectKey, kind::Kind, selector};
 
-/// What one watch asks for.
+/// The request of one watch.
 #[derive(Clone, Debug)]
 pub(super) struct Place {
     /// `None` for all namespaces, except for those in `except`.

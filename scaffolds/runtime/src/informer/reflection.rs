@@ -46,7 +46,7 @@ struct Source {
     /// The names that a list in progress has shown so far, and the tick of its start.
     listing: Option<(u64, HashSet<ObjectKey>)>,
     listed_once: bool,
-    /// How many objects of namespaces that are not chosen the list in progress has shown.
+    /// The number of objects in namespaces that are not chosen, in the list in progress.
     passed_by: usize,
     /// The API server does not serve the kind.
     absent: bool,
@@ -294,7 +294,7 @@ impl<K: Resource + Clone> Reflection<K> {
         Some(deltas)
     }
 
-    /// How many objects the list in progress has shown.
+    /// The number of objects that the list in progress has delivered.
     pub(super) fn listed(&self, source: usize) -> usize {
         let source = &self.sources[source];
         let listing = source.listing.as_ref();

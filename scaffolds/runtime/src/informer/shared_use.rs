@@ -1,4 +1,4 @@
-//! What controllers ask of an informer that they share, before it runs and while it does: which objects and which of their
+//! Requests of controllers to a shared informer, before and while it runs: the objects and the parts of their
 //! `managedFields` it keeps, and that its kind may be absent.
 
 use std::sync::{Arc, MutexGuard, PoisonError, atomic::Ordering};

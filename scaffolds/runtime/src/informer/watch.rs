@@ -33,7 +33,7 @@ const UNSEEN_WRITE: Duration = Duration::from_secs(30);
 /// A watch that has not failed for this long is considered to work, even without events: connecting takes at most 30 s.
 const SILENCE: Duration = Duration::from_secs(40);
 const CHECK: Duration = Duration::from_secs(10);
-/// How many objects are resynced before the task yields to watches and workers.
+/// The number of objects that are resynced before the task yields to watches and workers.
 const RESYNCED_AT_ONCE: usize = 256;
 /// The delay after a panic, which no message of the server should be able to cause.
 const AFTER_PANIC: Duration = Duration::from_secs(30);

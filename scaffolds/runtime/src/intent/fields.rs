@@ -18,7 +18,7 @@ pub(crate) fn add(fields: &mut Value, more: Value) {
     }
 }
 
-/// What `fields` has for the field `name` of a map, and below it.
+/// The entry of `fields` for the field `name` of a map, and below it.
 pub(crate) fn of<'f>(fields: &'f Value, name: &str) -> Option<&'f Value> {
     thread_local! {
         // Each update of a child asks for some hundred fields: each would allocate its path.

@@ -23,9 +23,9 @@ pub struct ElectionConfig {
     pub name: String,
     /// The identity of this process: never used by another one.
     pub identity: String,
-    /// How long other processes wait for a lease that is not renewed. 15 s as in controller-runtime.
+    /// The time that other processes wait for a lease that is not renewed. 15 s as in controller-runtime.
     pub lease_duration: Duration,
-    /// How long the leader continues without a successful renewal. 10 s as in controller-runtime.
+    /// The time that the leader continues without a successful renewal. 10 s as in controller-runtime.
     pub renew_deadline: Duration,
     /// The delay between two tries. 2 s as in controller-runtime.
     pub retry_period: Duration,

@@ -19,7 +19,7 @@ pub(super) struct Leases {
     timeout: Duration,
 }
 
-/// Why a request failed.
+/// The reason that a request failed.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Failure {
     /// Another process wrote in between.

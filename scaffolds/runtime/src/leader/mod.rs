@@ -57,7 +57,7 @@ pub struct Election {
     thread: Mutex<Option<thread::JoinHandle<()>>>,
 }
 
-/// How an election is ended.
+/// The end of an election.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Parting {
     /// The lease is released.
@@ -81,7 +81,7 @@ enum State {
     Ended(LostReason),
 }
 
-/// Why this process does not lead any more.
+/// The reason that this process no longer leads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LostReason {
     /// No renewal succeeded in time; with the last failure.

@@ -23,7 +23,7 @@ use crate::{
     worker::Runnable,
 };
 
-/// What a manager does now.
+/// The phase of a manager.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Phase {
     /// It does not run yet.
@@ -50,7 +50,7 @@ pub(super) struct Added {
     controllers: Mutex<Vec<Arc<AddedController>>>,
 }
 
-/// What is added, to be taken by the manager that runs.
+/// Added parts, to be taken by the running manager.
 pub(super) struct Arrivals {
     pub(super) work: mpsc::UnboundedReceiver<Work>,
     pub(super) openings: mpsc::UnboundedReceiver<Opening>,

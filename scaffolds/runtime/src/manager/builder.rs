@@ -28,7 +28,7 @@ const FOREVER: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
 /// controller-runtime's default (`pkg/config/controller.go`: `CacheSyncTimeout`).
 const CACHE_SYNC_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// What a manager is built from; see [`Manager::builder`] for the defaults.
+/// Builds a manager; see [`Manager::builder`] for the defaults.
 pub struct ManagerBuilder {
     settings: Settings,
 }
@@ -36,7 +36,7 @@ pub struct ManagerBuilder {
 pub(super) struct Settings {
     pub(super) name: String,
     pub(super) client: Client,
-    /// How the client of webhooks and certificates is built; `None` if it is the same client.
+    /// The settings of the client of webhooks and certificates; `None` if it is the same client.
     pub(super) access: Option<Access>,
     pub(super) namespace: String,
     pub(super) watched: BTreeSet<String>,
@@ -48,7 +48,7 @@ pub(super) struct Settings {
     pub(super) metrics: Metrics,
 }
 
-/// How a client is built.
+/// The settings of a client.
 pub(super) struct Access {
     pub(super) config: Config,
     pub(super) agent: String,
@@ -56,7 +56,7 @@ pub(super) struct Access {
 }
 
 impl Settings {
-    /// Where the objects of a kind are cached.
+    /// The scope of the cache of a kind.
     pub(super) fn scope(&self, namespaced: bool) -> Scope {
         if namespaced && !self.watched.is_empty() {
             Scope::Namespaces(self.watched.clone())
@@ -157,13 +157,13 @@ impl ManagerBuilder {
         self
     }
 
-    /// How long running reconciles may take after the signal; zero means they are not waited for.
+    /// The time for running reconciles to end after the signal; zero means that the manager does not wait for them.
     pub fn graceful_shutdown_timeout(mut self, drain: Duration) -> Self {
         self.settings.drain = drain;
         self
     }
 
-    /// How long a cache that is being filled may make no progress before the process ends. Default: two minutes, as
+    /// The time without progress of a cache that is being filled, after which the process ends. Default: two minutes, as
     /// controller-runtime's `CacheSyncTimeout`, which limits the whole list. Here a list that is slow but makes
     /// progress, page by page, may take as long as it needs: a restart would take as long again. Zero means no limit.
     pub fn cache_sync_timeout(mut self, limit: Duration) -> Self {

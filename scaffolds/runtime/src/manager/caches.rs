@@ -200,7 +200,7 @@ impl Manager {
         self.with_cache(kind, |cache| cache.users += 1);
     }
 
-    /// Ends what [`hold`](Self::hold) began. The cache ends with its last user.
+    /// Removes a user of the cache, which [`hold`](Self::hold) counted. The cache ends with its last user.
     pub(super) fn let_go(&self, kind: &KindId) {
         let mut caches = lock(&self.core.caches);
         let Some(cache) = caches.get_mut(kind) else { return };

@@ -6,14 +6,14 @@ use tracing::info;
 use super::{Manager, lock, running::Tasks};
 use crate::error::Error;
 
-/// How the work of a manager ended.
+/// The end of a manager's work.
 #[derive(Default)]
 pub(super) struct Ended {
     /// The number of cancelled reconciles.
     pub(super) cut_off: usize,
     /// The error, unless it was asked to stop.
     pub(super) error: Option<Error>,
-    /// How long tasks of authors may take, if the workers were drained.
+    /// The deadline of authors' tasks, if the workers were drained.
     pub(super) deadline: Option<Instant>,
     /// Another process may be leading.
     pub(super) lease_lost: bool,

@@ -15,7 +15,7 @@ use crate::{
     kind::KindId,
 };
 
-/// What to do about a cache that may not be listed.
+/// A remedy for a cache that may not be listed.
 const NOT_GRANTED: &str = "run `make manifests` and apply config/rbac: the operator may not list it";
 
 impl Manager {

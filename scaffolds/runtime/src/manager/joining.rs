@@ -1,5 +1,5 @@
-//! What a controller uses of its manager: caches, subscriptions, background tasks. One that was added while the manager runs
-//! gives it back when it stops.
+//! The parts of a manager that a controller uses: caches, subscriptions, background tasks. A controller that was added while the manager runs
+//! gives them back when it stops.
 
 use std::{cell::RefCell, collections::HashSet};
 
@@ -21,7 +21,7 @@ pub(crate) struct Joining<'m> {
     uses: RefCell<Uses>,
 }
 
-/// What a controller uses of its manager.
+/// The parts of a manager that a controller uses.
 #[derive(Default)]
 pub(crate) struct Uses {
     /// The kinds of its caches.

@@ -31,14 +31,14 @@ use crate::{
 /// The page size of lists, which contain only metadata: one or two kilobytes for each object. Pages are smaller if it
 /// is larger: annotations of others may have 256 KiB for each object.
 pub(super) const PAGE: u32 = 500;
-/// How long lists are retried before the process ends: as long as a cache may take to be filled.
+/// The time for which lists are retried before the process ends: the time limit for filling a cache.
 const PATIENCE: Duration = Duration::from_secs(120);
 /// The delay after a failed list; it doubles, up to [`LONGEST`].
 const FIRST: Duration = Duration::from_secs(1);
 const LONGEST: Duration = Duration::from_secs(30);
 /// The longest delay before children that could not be labelled are searched for again.
 const RARELY: Duration = Duration::from_secs(300);
-/// How often children that no cache contains are searched for, to name them.
+/// The interval of searches for children that no cache contains, to name them.
 const OFTEN: Duration = Duration::from_secs(2);
 
 /// Group and kind of an owner; an owner reference may name any version.

@@ -80,7 +80,7 @@ impl Choosing {
 }
 
 impl Manager {
-    /// Which namespaces are open to reconciles.
+    /// The namespaces that are open to reconciles.
     pub(crate) fn gate(&self) -> &Gate {
         &self.core.gate
     }

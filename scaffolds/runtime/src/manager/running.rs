@@ -29,7 +29,7 @@ use crate::{
     worker::Runnable,
 };
 
-/// How long the tasks of the manager itself may take to end.
+/// The time for the tasks of the manager itself to end.
 const FLUSH: Duration = Duration::from_secs(5);
 
 /// Tasks that return an error if they ended unexpectedly.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::{Counter, Gauge, Histogram, Metrics};
 
-/// How a reconcile ended; the `result` label.
+/// The result of a reconcile; the `result` label.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// No work is left.

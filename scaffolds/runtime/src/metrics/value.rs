@@ -51,7 +51,7 @@ impl Gauge {
     }
 }
 
-/// How many values fell into each bucket.
+/// Counts values in buckets.
 #[derive(Clone)]
 pub struct Histogram(Arc<Buckets>);
 
@@ -91,7 +91,7 @@ impl Histogram {
         self.observe(duration.as_secs_f64());
     }
 
-    /// How many values were counted.
+    /// The number of counted values.
     pub fn count(&self) -> u64 {
         self.0.counts.iter().map(|count| count.load(Ordering::Relaxed)).sum()
     }

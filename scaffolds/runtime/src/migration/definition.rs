@@ -16,7 +16,7 @@ use crate::{
     kind::Kind,
 };
 
-/// How often a change of the CRD that is not about its spec may come between reading it and writing its status.
+/// The maximum number of changes of the CRD, outside of its spec, between reading it and writing its status.
 const TRIES: usize = 10;
 
 /// The fields that are read of a CRD. Kubernetes' own type contains every keyword of a schema, which is much code for

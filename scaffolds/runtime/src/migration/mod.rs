@@ -19,13 +19,13 @@ use crate::error::{Error, Result};
 /// The field manager. It owns no fields, unless a webhook or a default changes an object when it is written.
 const MANAGER: &str = "kubewright-storage-migration";
 
-/// How often a kind is migrated anew because its CRD was changed meanwhile.
+/// The maximum number of migrations of a kind whose CRD was changed meanwhile.
 const TRIES: usize = 3;
 
 /// A CRD that was changed so many seconds ago is known to every API server, also by a clock that is somewhat wrong.
 const RECENT: i64 = 60;
 
-/// How long API servers may take to see a change of a CRD: their own wait for it is 5 s with several of them
+/// The time for API servers to see a change of a CRD: their own wait for it is 5 s with several of them
 /// (k8s.io/apiextensions-apiserver `pkg/apiserver/customresource_handler.go`: `QueueCRD`).
 const SETTLE: Duration = Duration::from_secs(10);
 
@@ -64,7 +64,7 @@ pub struct StorageMigration {
     settle: Duration,
 }
 
-/// What a migration has found or done.
+/// The result of a migration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Migrated {
@@ -104,7 +104,7 @@ impl StorageMigration {
         Self { client, settle: SETTLE }
     }
 
-    /// How long to wait if the CRD has changed within the last minute. Zero is right for an API server that is the only one.
+    /// The time to wait if the CRD has changed within the last minute. Zero is right for a single API server.
     pub fn settle(mut self, settle: Duration) -> Self {
         self.settle = settle;
         self
@@ -143,7 +143,7 @@ impl StorageMigration {
         )))
     }
 
-    /// What there is to do, without doing it. Never [`Migrated::Done`].
+    /// Finds the work of a migration, without doing it. Never [`Migrated::Done`].
     ///
     /// # Errors
     ///

@@ -28,7 +28,7 @@ enum Page {
     Expired { next: String },
 }
 
-/// How many objects the API server has.
+/// The number of objects on the API server.
 ///
 /// # Errors
 /// If it does not answer the list.

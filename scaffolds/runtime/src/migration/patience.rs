@@ -10,7 +10,7 @@ use crate::{
     jitter::Jitter,
 };
 
-/// How long a request is repeated: an API server or a conversion webhook that is replaced is back by then.
+/// The time for which a request is repeated: an API server or a conversion webhook that is replaced is back by then.
 const PATIENCE: Duration = Duration::from_secs(60);
 const FIRST: Duration = Duration::from_millis(50);
 const LONGEST: Duration = Duration::from_secs(5);

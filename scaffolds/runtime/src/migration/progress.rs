@@ -1,4 +1,4 @@
-//! How far a migration is, for people who wait for it: on a terminal, after two seconds.
+//! The progress of a migration, for people who wait for it: on a terminal, after two seconds.
 
 use std::{
     io::{self, IsTerminal, Write},
@@ -34,7 +34,7 @@ impl<'a> Progress<'a> {
         }
     }
 
-    /// How many objects there are, as far as is known.
+    /// Sets the number of objects, as far as it is known.
     pub(super) fn expect(&mut self, all: u64) {
         self.all = all.max(self.all);
     }

@@ -1,4 +1,4 @@
-//! How many threads an operator has.
+//! The number of an operator's threads.
 
 use std::{env, thread::available_parallelism};
 

@@ -12,7 +12,7 @@ use tokio::net::TcpSocket;
 /// clients connect at once, the kubelet's first packet is dropped, and sent again only after a second.
 const BACKLOG: u32 = 4096;
 
-/// Where a server listens: `:8081` (all addresses), `127.0.0.1:8081`, `[::1]:8081`, `localhost:8081`; or `0` to turn
+/// The address of a server: `:8081` (all addresses), `127.0.0.1:8081`, `[::1]:8081`, `localhost:8081`; or `0` to turn
 /// the server off. Port 0 is any free port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BindAddress {

@@ -77,14 +77,14 @@ pub struct Options {
     #[arg(long, value_name = "FILE", default_value = "tls.key", hide_short_help = true)]
     pub webhook_cert_key: String,
 
-    /// What kustomize puts before the names of the Services and Secrets of webhooks and metrics, and of configurations
+    /// Prefix that kustomize adds to the Services and Secrets of webhooks and metrics, and to configurations
     /// [default: as in the name of its ServiceAccount, which ends with `controller-manager` and a suffix; outside of a cluster, the
     /// operator's name and `-`]
     #[arg(long, value_name = "PREFIX", hide_short_help = true)]
     pub webhook_name_prefix: Option<String>,
 
-    /// What is before the names of the webhook configurations, which belong to the cluster
-    /// [default: the one of --webhook-name-prefix]
+    /// Prefix of the webhook configurations, which are cluster-scoped
+    /// [default: as --webhook-name-prefix]
     #[arg(long, value_name = "PREFIX", hide_short_help = true)]
     pub webhook_configuration_prefix: Option<String>,
 
@@ -92,7 +92,7 @@ pub struct Options {
     #[arg(long, value_name = "HOST", value_parser = host, hide_short_help = true)]
     pub webhook_host: Vec<String>,
 
-    /// Where API servers reach the conversion webhooks, if not by their Service, as `https://127.0.0.1:9443`; its host is in
+    /// URL of the conversion webhooks for API servers, instead of their Service, as `https://127.0.0.1:9443`; its host is in
     /// the webhook server's own certificate
     #[arg(long, value_name = "URL", value_parser = url, hide_short_help = true)]
     pub webhook_url: Option<String>,
@@ -117,15 +117,15 @@ pub struct Options {
     #[arg(long, value_name = "NAMESPACE", value_parser = namespace)]
     pub leader_election_namespace: Option<String>,
 
-    /// How long other replicas wait for a lease that is not renewed
+    /// Time that other replicas wait for a lease that is not renewed
     #[arg(long, value_name = "DURATION", default_value = "15s", value_parser = duration, hide_short_help = true)]
     pub leader_elect_lease_duration: Duration,
 
-    /// How long the leader continues without a successful renewal
+    /// Time that the leader continues without a successful renewal
     #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = duration, hide_short_help = true)]
     pub leader_elect_renew_deadline: Duration,
 
-    /// How long to wait between two tries to acquire or renew
+    /// Time between two attempts to acquire or renew the lease
     #[arg(long, value_name = "DURATION", default_value = "2s", value_parser = duration, hide_short_help = true)]
     pub leader_elect_retry_period: Duration,
 
@@ -150,15 +150,15 @@ pub struct Options {
     #[arg(long, value_name = "N", default_value = "1")]
     pub max_concurrent_reconciles: NonZeroUsize,
 
-    /// How long running reconciles may take to end after SIGTERM
+    /// Time for running reconciles to end after SIGTERM
     #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = duration)]
     pub graceful_shutdown_timeout: Duration,
 
-    /// How long a cache that is being filled may make no progress before the process ends; 0 for no limit
+    /// Time without progress of a cache that is being filled, after which the process ends; 0 for no limit
     #[arg(long, value_name = "DURATION", default_value = "2m", value_parser = duration, hide_short_help = true)]
     pub cache_sync_timeout: Duration,
 
-    /// How long a watch may be silent before it is restarted; API servers send a bookmark each minute; 0 for no limit
+    /// Silence of a watch, after which it is restarted; API servers send a bookmark each minute; 0 for no limit
     #[arg(long, value_name = "DURATION", default_value = "90s", value_parser = duration, hide_short_help = true)]
     pub watch_silence_timeout: Duration,
 
@@ -188,7 +188,7 @@ pub struct Options {
     pub command: Option<Command>,
 }
 
-/// What an operator can do instead of running its controllers.
+/// The commands of an operator besides running its controllers.
 #[derive(Clone, Debug, Subcommand)]
 pub enum Command {
     /// Write the permissions that the operator's controllers need, as RBAC roles, the webhooks' configurations, and the policies
@@ -211,7 +211,7 @@ pub enum Command {
         /// Write nothing; print what is left, and fail if there is something
         #[arg(long)]
         check: bool,
-        /// How long to wait if a CRD has changed within the last minute, until every API server has seen it
+        /// Time to wait if a CRD has changed within the last minute, until every API server has read it
         #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = duration)]
         settle: Duration,
     },

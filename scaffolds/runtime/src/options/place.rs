@@ -1,4 +1,4 @@
-//! Where API servers reach the webhook server, and the names that its certificate needs.
+//! The address of the webhook server for API servers, and the names that its certificate needs.
 
 use std::net::Ipv4Addr;
 
@@ -16,7 +16,7 @@ pub(super) fn host(text: &str) -> std::result::Result<String, String> {
     }
 }
 
-/// Where this machine is, as `https://HOST` or `https://HOST:PORT`.
+/// The address of this machine, as `https://HOST` or `https://HOST:PORT`.
 #[cfg(feature = "testing")]
 pub(crate) struct Place {
     pub(crate) host: String,

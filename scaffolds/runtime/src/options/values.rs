@@ -1,4 +1,4 @@
-//! What the values of single options may be.
+//! The valid values of single options.
 
 use tracing_subscriber::EnvFilter;
 

@@ -19,7 +19,7 @@ use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 
 use super::trust;
 
-/// How long one request to the collector may take (OpenTelemetry's specification: `OTEL_EXPORTER_OTLP_TIMEOUT`).
+/// The time limit of a request to the collector (OpenTelemetry's specification: `OTEL_EXPORTER_OTLP_TIMEOUT`).
 const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The most bytes of a response that are read; a collector sends less.

@@ -41,7 +41,7 @@ pub struct Policy<F> {
     pub(crate) form: F,
 }
 
-/// What both forms of policies have.
+/// The common declarations of both forms of policies.
 pub(crate) struct Declared {
     pub(crate) name: String,
     pub(crate) scope: Scope,
@@ -89,7 +89,7 @@ impl<F> Policy<F> {
         self
     }
 
-    /// What happens to a request for which an expression has no value, or costs too much. A refusal is none of these.
+    /// Sets the treatment of a request for which an expression has no value, or costs too much. It does not concern refusals.
     pub fn failure_policy(mut self, policy: FailurePolicy) -> Self {
         self.declared.scope.failure_policy = Some(policy);
         self

@@ -41,7 +41,7 @@ pub(crate) fn documents<F: Form>(policy: &Policy<F>, operator: &str) -> [Value; 
     ]
 }
 
-/// What both forms have.
+/// The common part of both forms.
 fn spec(declared: &Declared) -> Value {
     let scope = &declared.scope;
     let mut constraints = json!({"matchPolicy": "Equivalent", "resourceRules": [scope.rule()]});

@@ -11,9 +11,9 @@ use super::{
 };
 use crate::error::Result;
 
-/// What is wrong with an expression that does not compile.
+/// A hint for an expression that does not compile.
 const VARIABLES: &str = "it is over object, oldObject, request, authorizer";
-/// How to make an expression cheaper.
+/// A hint for an expression that is too expensive.
 const LIMIT: &str = "limit what it reads in the type, as with `#[schemars(length(max = 100))]` on a list or a string";
 
 /// Checks all expressions of a policy, by the types in these CustomResourceDefinitions. Returns notes about it.

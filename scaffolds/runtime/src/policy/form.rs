@@ -1,4 +1,4 @@
-//! What the two forms of policies do differently.
+//! The differences between the two forms of policies.
 
 use kubewright_schema::policy;
 use serde_json::Value;
@@ -14,7 +14,7 @@ pub(crate) trait Form: Send + Sync + 'static {
     /// Adds what the form demands to the specs of the policy and of its binding.
     fn write(&self, spec: &mut Value, bound: &mut Value);
 
-    /// What the API server would refuse, other than expressions.
+    /// Finds errors that the API server would refuse, other than in expressions.
     fn lint(&self, declared: &Declared) -> Checked;
 
     /// Compiles the expressions of the form.

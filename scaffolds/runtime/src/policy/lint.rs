@@ -31,7 +31,7 @@ pub(super) fn refused(declared: &Declared, why: &str, hint: &str) -> Error {
     Error::Setup(format!("the policy `{name}` is refused: {why}\n\nhint: {hint}"))
 }
 
-/// What both forms have.
+/// Checks the common part of both forms.
 fn common(declared: &Declared) -> Checked {
     if !is_subdomain(&declared.name) {
         return wrong("that is not a name", "use lower case letters, digits, `-` and `.`");
@@ -82,7 +82,7 @@ fn params(declared: &Declared) -> Checked {
     }
 }
 
-/// What could block a cluster.
+/// Finds policies that could block a cluster.
 fn dangers(declared: &Declared) -> Checked {
     touchable(&declared.scope, "no policy may be about")?;
     if is_of_kubernetes(&declared.scope.group) && declared.scope.failure_policy.is_none() {

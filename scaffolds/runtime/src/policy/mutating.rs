@@ -18,10 +18,10 @@ use crate::{
     },
 };
 
-/// What to write in place of a policy.
+/// A hint at a simpler replacement of the policy.
 const DEFAULT: &str = "a default in the schema does this: `#[serde(default = …)]` on the field, which needs no policy";
 
-/// What a MutatingAdmissionPolicy changes.
+/// The mutations of a MutatingAdmissionPolicy.
 #[derive(Default)]
 pub struct Mutating {
     pub(super) mutations: Vec<Mutation>,

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::{kind::Kind, object::Object};
 
-/// Which objects expressions read as `params`. The policy is evaluated once for each of them.
+/// The objects that expressions read as `params`. The policy is evaluated once for each of them.
 #[derive(Clone, Debug)]
 pub struct Params {
     pub(super) api_version: String,

@@ -24,11 +24,11 @@ use crate::{
 
 /// The most audit annotations that the API allows.
 const MOST_ANNOTATIONS: usize = 20;
-/// What to write in place of a policy.
+/// A hint at a simpler replacement of the policy.
 const RULE: &str =
     "write it as a rule on the type, `#[kube(validation = …)]`, over `self` and `oldSelf`: that needs no policy";
 
-/// What a ValidatingAdmissionPolicy demands.
+/// The validations of a ValidatingAdmissionPolicy.
 #[derive(Default)]
 pub struct Validating {
     pub(super) validations: Vec<Validation>,
@@ -37,7 +37,7 @@ pub struct Validating {
     actions: BTreeSet<ValidationAction>,
 }
 
-/// What follows when a validation fails.
+/// The consequence of a failed validation.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub enum ValidationAction {
     /// It is in the audit log.
@@ -63,7 +63,7 @@ impl Policy<Validating> {
         }
     }
 
-    /// What has to be true, in addition to earlier ones. All that fail are told to the client.
+    /// Adds a validation. The client gets the messages of all that fail.
     pub fn validation(mut self, validation: Validation) -> Self {
         self.form.validations.push(validation);
         self
@@ -76,7 +76,7 @@ impl Policy<Validating> {
         self
     }
 
-    /// What follows when a validation fails, in place of a refusal. `Deny` and `Warn` exclude each other.
+    /// Sets the consequences of a failed validation, in place of a refusal. `Deny` and `Warn` exclude each other.
     pub fn actions(mut self, actions: impl IntoIterator<Item = ValidationAction>) -> Self {
         self.form.actions = actions.into_iter().collect();
         self

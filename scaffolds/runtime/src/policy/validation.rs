@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-/// What a policy demands: an expression that has to be true, and what clients are told otherwise.
+/// A demand of a policy: an expression that has to be true, and the message for clients otherwise.
 #[derive(Clone, Debug)]
 pub struct Validation {
     pub(super) expression: String,
@@ -34,7 +34,7 @@ impl Validation {
         }
     }
 
-    /// What clients are told, in one line; otherwise it is the expression.
+    /// Sets the message for clients, in one line; by default it is the expression.
     pub fn message(mut self, message: impl Into<String>) -> Self {
         self.message = Some(message.into());
         self

@@ -77,7 +77,7 @@ impl Core {
         self.delays.limit(limit);
     }
 
-    /// How many keys are handed out.
+    /// The number of keys that workers hold.
     pub(super) fn held(&self) -> usize {
         self.ready.busy()
     }

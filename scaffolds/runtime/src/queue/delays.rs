@@ -1,4 +1,4 @@
-//! How long a key waits after a failure. Pure: time is an argument.
+//! The delay of a key after a failure. Pure: time is an argument.
 
 use std::{ops::RangeInclusive, time::Duration};
 

@@ -1,4 +1,4 @@
-//! What the queue knows of one key: its request, its holder, and how its last runs ended. Changed only by `core.rs`.
+//! The queue's entry for one key: its request, its holder, and the results of its last runs. Changed only by `core.rs`.
 
 use tokio::time::Instant;
 

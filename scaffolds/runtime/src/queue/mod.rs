@@ -120,7 +120,7 @@ impl WorkQueue {
         self.core().sleep(false);
     }
 
-    /// How many keys workers hold.
+    /// The number of keys that workers hold.
     pub(crate) fn held(&self) -> usize {
         self.core().held()
     }

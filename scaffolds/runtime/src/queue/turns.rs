@@ -1,4 +1,4 @@
-//! Which key is next: ready keys by priority and namespace, and how many workers each namespace holds. Pure: time is an
+//! The next key: ready keys by priority and namespace, and the number of workers that each namespace holds. Pure: time is an
 //! argument. Failures, delays and requests are in `core.rs`.
 
 use std::{
@@ -14,7 +14,7 @@ use crate::{key::ObjectKey, priority::Priority};
 /// The namespace of keys; empty for all keys without a namespace.
 type Namespace = Arc<str>;
 
-/// How long a namespace without a worker waits for one to become free before it gets an additional one. Half of the
+/// The time that a namespace without a worker waits for a free worker before it gets an additional one. Half of the
 /// second by which one namespace may delay another.
 pub(super) const PATIENCE: Duration = Duration::from_millis(500);
 
@@ -63,7 +63,7 @@ impl Turns {
         self.len
     }
 
-    /// How many keys are handed out.
+    /// The number of keys that workers hold.
     pub(super) fn busy(&self) -> usize {
         self.busy
     }

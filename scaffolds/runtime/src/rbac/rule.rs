@@ -27,7 +27,7 @@ pub struct Rule {
     pub(super) place: Place,
 }
 
-/// Where a rule applies.
+/// The place where a rule applies.
 #[derive(Clone, Debug, Default, Eq, Ord, PartialEq, PartialOrd)]
 pub(super) enum Place {
     /// In all namespaces; if the operator works in named namespaces only, in those.

@@ -27,7 +27,7 @@ const UNTOUCHABLE: [(&str, &str); 4] = [
     ),
 ];
 
-/// What is wrong, and a hint.
+/// `Ok`, or the error with a hint.
 pub(crate) type Checked = Result<(), [String; 2]>;
 
 pub(crate) fn wrong(why: impl Into<String>, hint: &str) -> Checked {

@@ -1,5 +1,5 @@
-//! Which writes a webhook or a policy is about: what the two declare alike, and how a configuration says it. What each does with
-//! a write is its own business.
+//! The writes that a webhook or a policy matches: their common declarations, and the fields of their configurations. The treatment of
+//! a write is not part of this module.
 
 pub(crate) mod lint;
 
@@ -18,7 +18,7 @@ pub(crate) const UNLESS_DELETING: &str = SPARED[0];
 /// Its expression.
 pub(crate) const IS_KEPT: &str = SPARED[1];
 
-/// What is done to an object.
+/// The operation on an object.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Operation {
@@ -30,7 +30,7 @@ pub enum Operation {
     Delete,
 }
 
-/// What happens to a request if the webhook cannot be called, or fails; of a policy, if an expression has no value.
+/// The treatment of a request if the webhook cannot be called, or fails; of a policy, if an expression has no value.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum FailurePolicy {
     /// The request fails.

@@ -21,14 +21,14 @@ use tracing::{debug, warn};
 
 use crate::error::Error;
 
-/// How long a positive answer is cached: controller-runtime (`pkg/metrics/filters/filters.go`) caches authentication
+/// The time for which a positive answer is cached: controller-runtime (`pkg/metrics/filters/filters.go`) caches authentication
 /// for a minute and authorization for five; this cache has one entry for both, so it uses the shorter time.
 const ALLOWED_FOR: Duration = Duration::from_secs(60);
-/// How long a negative answer is cached (ibid.: `DenyCacheTTL`).
+/// The time for which a negative answer is cached (ibid.: `DenyCacheTTL`).
 const REFUSED_FOR: Duration = Duration::from_secs(30);
 /// The time limit for both reviews (ibid.: `TokenAccessReviewTimeout`).
 const TIMEOUT: Duration = Duration::from_secs(10);
-/// How many answers of either kind are cached: a scraper has one token, an attacker may try many.
+/// The maximum of cached answers of either kind: a scraper has one token, an attacker may try many.
 const REMEMBERED: usize = 256;
 /// Concurrent reviews. Every client can cause reviews; the limit protects the API server from a flood of them.
 const REVIEWS: usize = 4;

@@ -16,19 +16,19 @@ use tokio::{
 
 /// The assumed limit of a process without one.
 const UNLIMITED: usize = 1 << 30;
-/// Where Linux shows the memory limit of a container: cgroup v2, cgroup v1.
+/// The files with the memory limit of a container on Linux: cgroup v2, cgroup v1.
 const LIMITS: [&str; 2] = [
     "/sys/fs/cgroup/memory.max",
     "/sys/fs/cgroup/memory/memory.limit_in_bytes",
 ];
-/// How long a request waits for memory that others use.
+/// The time that a request waits for memory that other requests use.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// Bytes of a permit: a semaphore has at most 2^29 permits on 32-bit machines.
 const UNIT: usize = 1 << 10;
 
-/// What the heap of a map costs: a node of `BTreeMap<String, Value>` has room for eleven entries.
+/// The heap bytes of a map: a node of `BTreeMap<String, Value>` has room for eleven entries.
 const MAP: usize = 656;
-/// What a value or a name costs besides its text.
+/// The bytes of a value or a name besides its text.
 const VALUE: usize = 64;
 
 static SHARED: LazyLock<Budget> = LazyLock::new(|| Budget::of(limit()));

@@ -9,7 +9,7 @@ use std::{
 
 use tokio::{task::AbortHandle, time::Instant};
 
-/// How many connections may be open at once.
+/// The maximum of connections that are open at once.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Most {
     pub(super) all: usize,

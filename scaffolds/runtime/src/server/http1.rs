@@ -72,7 +72,7 @@ pub(super) fn text(status: StatusCode, text: impl Into<String>) -> Answer {
     answer
 }
 
-/// What one server applies to each connection.
+/// The settings of a server for each connection.
 #[derive(Clone)]
 pub(super) struct Service {
     pub(super) tls: Option<TlsAcceptor>,

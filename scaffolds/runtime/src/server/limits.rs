@@ -7,13 +7,13 @@ use super::connections::Most;
 /// The limits of one connection.
 #[derive(Clone, Copy)]
 pub(super) struct Limits {
-    /// How long a client may take for a request's headers, between two requests, or to accept any part of the response.
+    /// The time limit of a client for a request's headers, between two requests, or to accept any part of the response.
     pub(super) silence: Duration,
     /// Whether a connection accepts more than one request.
     pub(super) keep_alive: bool,
     /// The longest body in bytes; 0 if bodies are not read.
     pub(super) body: usize,
-    /// How many connections may be open.
+    /// The maximum of open connections.
     pub(super) connections: Most,
 }
 

@@ -38,7 +38,7 @@ use crate::{
     options::{BindAddress, Options},
 };
 
-/// What the servers of one process serve, besides its metrics.
+/// The parts that the servers of one process serve, besides its metrics.
 pub struct Served {
     pub(crate) probes: Probes,
     pub(crate) routes: Routes,

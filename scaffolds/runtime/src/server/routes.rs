@@ -22,7 +22,7 @@ use crate::{
     isolate::{Authored, isolated_future},
 };
 
-/// How long a handler may take: as long as a request of the runtime itself.
+/// The time limit of a handler: as for a request of the runtime itself.
 const LIMIT: Duration = Duration::from_secs(30);
 
 /// A GET request for an author's path.

@@ -26,7 +26,7 @@ pub(super) struct Scrape {
     gatekeeper: Option<Gatekeeper>,
 }
 
-/// What is at a path.
+/// The page at a path.
 enum Page<'a> {
     Metrics,
     Route(Route),

@@ -9,7 +9,7 @@ use ring::{
 };
 use tokio_rustls::rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 
-/// How long a certificate is valid, as in Go's `GenerateSelfSignedCertKey`.
+/// The validity of a certificate, as in Go's `GenerateSelfSignedCertKey`.
 pub(super) const VALID: Duration = Duration::from_secs(365 * 86_400);
 /// For clients whose clocks are behind.
 const SLACK: Duration = Duration::from_secs(3_600);

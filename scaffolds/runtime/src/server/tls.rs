@@ -26,7 +26,7 @@ use crate::{
     metrics::{Counter, Metrics},
 };
 
-/// How often files are read (controller-runtime, `pkg/certwatcher/certwatcher.go`: `defaultWatchInterval`). Polling
+/// The interval of reading files (controller-runtime, `pkg/certwatcher/certwatcher.go`: `defaultWatchInterval`). Polling
 /// notices every way of replacing them, and cannot miss a change as file system notifications can.
 const LOOK: Duration = Duration::from_secs(10);
 
@@ -76,7 +76,7 @@ impl Held {
     ///
     /// # Errors
     ///
-    /// Why they cannot be used.
+    /// The reason, if they cannot be used.
     pub(crate) fn set(&self, certificate: &[u8], key: &[u8]) -> Result<(), String> {
         let chain = vec![CertificateDer::from(certificate.to_vec())];
         let key = PrivatePkcs8KeyDer::from(key.to_vec()).into();

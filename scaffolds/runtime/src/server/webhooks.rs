@@ -60,7 +60,7 @@ pub(crate) trait Endpoint: Send + Sync + 'static {
         7 << 20
     }
 
-    /// How many copies of a decoded body exist at a time while it is answered. 0: the endpoint reserves memory itself.
+    /// The number of copies of a decoded body that exist while it is answered. 0: the endpoint reserves memory itself.
     fn copies(&self) -> usize {
         3
     }
@@ -215,7 +215,7 @@ fn refuse(question: &Question) -> Option<Answer> {
     (!is_json).then(|| text(StatusCode::UNSUPPORTED_MEDIA_TYPE, "expected application/json\n"))
 }
 
-/// How long the API server waits, which it says in the query: `?timeout=10s`.
+/// The time that the API server waits, from the query: `?timeout=10s`.
 fn limit(uri: &Uri) -> Duration {
     let mut pairs = uri.query().unwrap_or_default().split('&');
     let stated = pairs.find_map(|pair| pair.strip_prefix("timeout="));

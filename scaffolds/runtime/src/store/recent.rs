@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::key::ObjectKey;
 
-/// How many objects are kept at most: several times as many as are reconciled at once. It is a power of two.
+/// The maximum of kept objects: several times as many as are reconciled at once. It is a power of two.
 const SLOTS: usize = 256;
 
 /// A table with one slot for all keys whose hashes are alike, in which the last one stays. Only the current version of an object

@@ -1,4 +1,4 @@
-//! What definitions in a user's own cluster say of conversion: the operator under test names itself there, and nobody would
+//! The conversion of definitions in a user's own cluster: the operator under test adds itself there, and no server would
 //! answer after the test.
 
 use std::path::Path;

@@ -32,7 +32,7 @@ struct State {
     version: u64,
 }
 
-/// What a path refers to.
+/// The target of a path.
 enum Target<'a> {
     Collection,
     Object,

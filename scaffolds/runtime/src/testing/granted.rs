@@ -20,7 +20,7 @@ pub(super) struct Granted {
 }
 
 impl Granted {
-    /// What these documents bind, adapted to this namespace.
+    /// The roles that these documents bind, adapted to this namespace.
     pub(super) fn of(documents: &[Value], namespace: &str) -> Self {
         let is_operator = |subject: &Value| subject["kind"] == "ServiceAccount" && subject["name"] == NAME;
         let (mut roles, mut bindings) = (Vec::new(), Vec::new());

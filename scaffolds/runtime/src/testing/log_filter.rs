@@ -1,4 +1,4 @@
-//! What the operator under test logs: what `RUST_LOG` asks for, and in any case the warnings of the runtime, which name
+//! The log filter of the operator under test: `RUST_LOG`, and in any case the warnings of the runtime, which contain
 //! refused requests.
 
 use tracing::Level;

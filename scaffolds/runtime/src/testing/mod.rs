@@ -59,10 +59,10 @@ pub use crate::{
     server::{Probes, Servers},
 };
 
-/// How long [`wait_for`] waits: a busy test machine is slow, and a passing test never waits this long.
+/// The time that [`wait_for`] waits: a busy test machine is slow, and a passing test never waits this long.
 pub const PATIENCE: Duration = Duration::from_secs(30);
 
-/// How often [`wait_for`] calls its function.
+/// The interval at which [`wait_for`] calls its function.
 const PERIOD: Duration = Duration::from_millis(50);
 
 /// A cluster for one test, and a namespace in it that no other test uses.
@@ -85,7 +85,7 @@ pub struct TestCluster {
     server: Server,
 }
 
-/// Which API server the cluster uses.
+/// The API server of the cluster.
 enum Server {
     Existing,
     ControlPlane(ControlPlane),

@@ -25,11 +25,11 @@ use crate::{
     operator::DEVELOPMENT,
 };
 
-/// How long kube-apiserver may take to see the authorities in a webhook configuration: it watches configurations, which takes
+/// The time for kube-apiserver to see the authorities in a webhook configuration: it watches configurations, which takes
 /// milliseconds, and nothing shows when it has seen one. Until then every request for the kind fails.
 const NOTICED: Duration = Duration::from_millis(500);
 
-/// How long an operator may become ready in spite of a refused request: the permissions are known to apply, but another API
+/// The time for an operator to become ready in spite of a refused request: the permissions are known to apply, but another API
 /// server of a user's own cluster may learn of them later.
 const REFUSED: Duration = Duration::from_secs(5);
 

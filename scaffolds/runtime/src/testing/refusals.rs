@@ -6,12 +6,12 @@ use std::{collections::BTreeSet, fs, path::PathBuf};
 use super::{TestCluster, account::NAME};
 use crate::error::refusal::{Missing, missing};
 
-/// Where the messages of one operator are.
+/// The source of the messages of one operator.
 pub(super) struct Refusals {
     log: PathBuf,
     /// Also requests whose refusal the operator ignores.
     server: Option<PathBuf>,
-    /// How messages name the operator's account.
+    /// The operator's account, as in messages.
     user: String,
 }
 

@@ -14,7 +14,7 @@ use crate::{
 
 /// The folder that `make manifests` writes.
 const FOLDER: &str = "config/webhook";
-/// Where a user's own cluster reaches this machine.
+/// The variable with the address of this machine for a user's own cluster.
 const VARIABLE: &str = "WEBHOOK_URL";
 /// Its value if it reaches it nowhere.
 const NOWHERE: &str = "0";
@@ -36,9 +36,9 @@ pub(super) fn without() -> String {
 pub(super) struct Webhooks {
     objects: Vec<Value>,
     namespace: String,
-    /// Where the server listens.
+    /// The address on which the server listens.
     address: String,
-    /// Where API servers reach it.
+    /// The URL of the server for API servers.
     url: String,
     /// Whether the objects are to be deleted with the namespace.
     is_owned: bool,

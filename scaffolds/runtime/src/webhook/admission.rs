@@ -1,4 +1,4 @@
-//! What an author's code may use while it decides: the request, the caches, what is said to the client.
+//! The tools of an author's code while it decides: the request, the caches, warnings to the client.
 
 use std::{
     any::Any,
@@ -30,7 +30,7 @@ pub struct Admission {
     said: Mutex<Said>,
 }
 
-/// What the requests to one webhook share.
+/// The shared state of the requests to one webhook.
 pub(super) struct Shared {
     pub(super) client: Client,
     pub(super) caches: Caches,
@@ -114,7 +114,7 @@ impl Admission {
         &self.request.uid
     }
 
-    /// What is done to the object.
+    /// The operation on the object.
     pub fn operation(&self) -> Operation {
         self.request.operation
     }
@@ -134,7 +134,7 @@ impl Admission {
         Some(self.request.sub_resource.as_str()).filter(|name| !name.is_empty())
     }
 
-    /// Who sent the request.
+    /// The user who sent the request.
     pub fn user(&self) -> &UserInfo {
         &self.request.user_info
     }
@@ -203,8 +203,8 @@ impl Admission {
     }
 }
 
-/// What [`Admission`] offers for the objects of one kind: see [`Admission::of`]. Each method does what the method of the
-/// same name does there, and returns the same errors.
+/// The methods of [`Admission`] for the objects of one kind: see [`Admission::of`]. Each method works as the method of the
+/// same name there, and returns the same errors.
 #[allow(clippy::missing_errors_doc, reason = "they are those of the methods of Admission")]
 pub struct ReadKind<'a, C> {
     cx: &'a Admission,

@@ -11,7 +11,7 @@ use crate::{
     scope::Operation,
 };
 
-/// What became of a request.
+/// The result of a request.
 pub(super) enum Decision {
     /// Allowed or refused.
     Verdict(Verdict),

@@ -71,7 +71,7 @@ struct Read {
     rule: Rule,
 }
 
-/// What the configuration says of a webhook.
+/// The fields of a webhook's configuration.
 pub(super) struct Declared {
     pub(super) mutating: bool,
     pub(super) scope: Scope,
@@ -180,14 +180,14 @@ impl<K: AnyObject, A> Webhook<K, A> {
         self
     }
 
-    /// How long the API server waits for the answer: 1 s to 30 s, in whole seconds. The author's code has a tenth less.
+    /// Sets the time that the API server waits for the answer: 1 s to 30 s, in whole seconds. The author's code has a tenth less.
     pub fn timeout(mut self, limit: Duration) -> Self {
         self.declared.timeout = limit;
         self
     }
 
-    /// What happens to a request if the webhook cannot be called, returns an error, panics or takes too long. A refusal
-    /// is none of these.
+    /// Sets the treatment of a request if the webhook cannot be called, returns an error, panics or takes too long. It does not concern
+    /// refusals.
     pub fn failure_policy(mut self, policy: FailurePolicy) -> Self {
         self.declared.scope.failure_policy = Some(policy);
         self

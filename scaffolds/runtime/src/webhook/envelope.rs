@@ -1,4 +1,4 @@
-//! What every review of API servers has in common: `apiVersion` and `kind` around a request.
+//! The common part of all reviews of API servers: `apiVersion` and `kind` around a request.
 
 use serde::Deserialize;
 

@@ -38,7 +38,7 @@ pub(super) struct Hook<K, A> {
     kind: PhantomData<fn() -> K>,
 }
 
-/// What is counted besides requests.
+/// The counters besides those of requests.
 struct Counters {
     panics: Counter,
     denied: Counter,

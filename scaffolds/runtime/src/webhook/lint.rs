@@ -61,7 +61,7 @@ fn placeholder(namespaces: Option<&LabelSelector>) -> Checked {
     }
 }
 
-/// What could block a cluster. `*/*` cannot be declared, because a webhook is for objects of one type.
+/// Finds webhooks that could block a cluster. `*/*` cannot be declared, because a webhook is for objects of one type.
 fn dangers(declared: &Declared) -> Checked {
     touchable(&declared.scope, "no webhook may be asked about")?;
     if !declared.foreign {

@@ -26,7 +26,7 @@ pub use self::{
 };
 use crate::error::Result;
 
-/// What a request changes.
+/// The change of a request.
 #[derive(Clone, Copy, Debug)]
 pub enum Change<'a, K> {
     /// The object is created; or it is changed, and the stored object does not fit the type `K`.

@@ -119,7 +119,7 @@ impl Request {
     }
 }
 
-/// What the answer says besides yes or no.
+/// The parts of the answer besides the verdict.
 #[derive(Debug, Default)]
 pub(super) struct Said {
     /// For the client, as headers.

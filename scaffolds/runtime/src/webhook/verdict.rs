@@ -1,4 +1,4 @@
-//! What a validator decides, and the Status that tells clients of it.
+//! The verdict of a validator, and its Status for clients.
 
 use std::{collections::HashSet, fmt::Display};
 

@@ -9,7 +9,7 @@ use crate::key::ObjectKey;
 /// So many runs of one object within [`WINDOW`] are named in the log: fifty each second.
 pub(super) const MANY: u32 = 500;
 pub(super) const WINDOW: Duration = Duration::from_secs(10);
-/// How many objects are counted at a time.
+/// The number of objects that are counted at a time.
 const COUNTED: usize = 8;
 
 /// The runs of the objects that a worker runs most often in the current window. The memory is bounded: an object without a

@@ -78,7 +78,7 @@ pub(crate) trait Runnable: Send + Sync {
     fn queue_namespace<'a>(&'a self, namespace: &'a str) -> Pending<'a>;
     /// Processes keys until the queue is shut down, and ends after the current key.
     fn work(self: Arc<Self>) -> Pending<'static>;
-    /// How many times [`work`](Self::work) has to run for this many workers: the queue hands out additional keys if one
+    /// The number of times that [`work`](Self::work) has to run for this many workers: the queue hands out additional keys if one
     /// namespace holds too many.
     fn tasks(&self, workers: usize) -> usize {
         2 * workers - 1

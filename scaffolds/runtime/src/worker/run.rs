@@ -14,14 +14,14 @@ use crate::{
     reconciler::{Action, Cleanup, Reconciler},
 };
 
-/// How a run ended: by itself, by a panic, or by its time limit.
+/// The end of a run: by itself, by a panic, or by its time limit.
 pub(super) enum End {
     Returned(Result<Next>),
     Panicked(Panic),
     TimedOut(CutOff),
 }
 
-/// What was cut off, and its time limit.
+/// The cancelled function, and its time limit.
 pub(super) struct CutOff {
     part: &'static str,
     limit: Duration,
@@ -37,7 +37,7 @@ impl fmt::Display for CutOff {
     }
 }
 
-/// What follows a successful run.
+/// The next step after a successful run.
 #[derive(Clone, Copy)]
 pub(super) enum Next {
     Nothing,

@@ -20,7 +20,7 @@ use crate::{
     reconciler::Reconciler,
 };
 
-/// What this process knows of the conditions of objects, and of their last failures.
+/// This process' records of the conditions of objects, and of their last failures.
 pub(crate) struct Traces {
     /// Whether the condition is `True` if something is wrong.
     abnormal: bool,
@@ -34,7 +34,7 @@ struct Trace {
     conflicts: u32,
 }
 
-/// Who wrote the condition.
+/// The author of the condition.
 #[derive(Clone, Default)]
 enum Author {
     /// An earlier process may have written it, as this controller or as its reconciler.

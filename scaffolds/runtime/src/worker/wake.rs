@@ -1,4 +1,4 @@
-//! How changes of a controller's own kind wake it: all but the watch events of its own status writes, and of the write that
+//! Wakes a controller after changes of its own kind: all but the watch events of its own status writes, and of the write that
 //! adds its finalizer; a status change alone after a failed run does not wake it before its backoff ends.
 
 use std::{
@@ -22,15 +22,15 @@ use crate::{
     queue::WorkQueue,
 };
 
-/// Handles a controller's changes of its own kind, between the informer and the worker.
+/// Turns changes of a controller's own kind into requests of its queue.
 pub(crate) struct Main<K> {
     queue: WorkQueue,
     in_flight: Arc<InFlight>,
     filter: Option<Filter<K>>,
     gate: Gate,
-    /// Objects deleted since their key was last processed: what is remembered of them has to be dropped.
+    /// Keys of objects that were deleted since the key was last processed: their remembered state has to be dropped.
     gone: Arc<Mutex<HashSet<ObjectKey>>>,
-    /// Whether there are workers. Deletions before that have no effect.
+    /// True once workers run. Earlier deletions have no effect.
     started: Arc<AtomicBool>,
     /// Uids of objects whose finalizer this process has removed, until the cache shows them deleted: no second cleanup.
     finalized: Arc<Mutex<HashSet<String>>>,
@@ -90,7 +90,7 @@ impl<K: AnyObject> Main<K> {
         self.started.store(true, Ordering::SeqCst);
     }
 
-    /// Whether an object of this name was deleted since the last call.
+    /// True if an object of this name was deleted since the last call, which forgets the deletion.
     pub(super) fn has_gone(&self, key: &ObjectKey) -> bool {
         lock(&self.gone).remove(key)
     }

@@ -10,7 +10,7 @@ use kubewright_machinery::cause::{Cause, Path};
 pub(super) const MOST_PER_RULE: u64 = 10_000_000;
 const MOST_PER_SCHEMA: u64 = 100_000_000;
 
-/// How many of the most expensive rules are reported.
+/// The number of the most expensive rules in a report.
 const NAMED: usize = 4;
 
 const ADVICE: &str = "(try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared)";
@@ -34,7 +34,7 @@ struct Priced<'a> {
 struct Place {
     path: Path,
     root: bool,
-    /// How many values of the node one object can have; `None` if there is no limit.
+    /// The maximum of values of the node in one object; `None` without a limit.
     count: Option<u64>,
     /// The outermost ancestor below which new values cannot be matched with old ones.
     uncorrelatable: Option<Path>,

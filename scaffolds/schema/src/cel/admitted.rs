@@ -1,4 +1,4 @@
-//! What is known of the variables of admission when expressions are written: their types and sizes, by the schema of the kind.
+//! Types and sizes of the variables of admission when expressions are written, by the schema of the kind.
 //! A server compiles such expressions without it.
 
 use super::declare::{Declared, Shape};

@@ -26,7 +26,7 @@ pub struct Condition {
     program: Program,
 }
 
-/// What conditions are evaluated on.
+/// The input of conditions.
 #[derive(Debug)]
 pub struct Input<'a> {
     /// The object after the request; null for a deletion.
@@ -64,7 +64,7 @@ impl Condition {
         })
     }
 
-    /// What the condition costs at least for some requests, in the units of [`LIMIT`] and [`BUDGET`]: an estimate for its most
+    /// The minimum cost of the condition for some requests, in the units of [`LIMIT`] and [`BUDGET`]: an estimate for its most
     /// expensive branches on objects without data. Above [`LIMIT`] it has no value for those requests, on any object. Data
     /// can make it more expensive.
     pub fn price(&self) -> u64 {

@@ -138,7 +138,7 @@ impl Declared {
         }
     }
 
-    /// How many such values one request can have.
+    /// The maximum of such values in one request.
     pub(super) fn most_in_a_request(&self) -> u64 {
         unsigned(LARGEST_REQUEST / (self.least_bytes + 1))
     }

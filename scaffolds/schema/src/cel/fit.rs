@@ -43,7 +43,7 @@ struct Fit<'s> {
     program: &'s Program,
 }
 
-/// What a schema says of a place in an object.
+/// The schema of a place in an object.
 enum Place<'s> {
     /// There is a value of this schema.
     Known(&'s Value),
@@ -100,7 +100,7 @@ impl<'s> Fit<'s> {
         Ok(())
     }
 
-    /// What is at a path. Steps into lists are left out, as in names of types, or indices, as in JSON pointers.
+    /// The place at a path. Steps into lists are left out, as in names of types, or indices, as in JSON pointers.
     fn place(&self, steps: &[&str], indexed: bool) -> Place<'s> {
         let mut at = self.schema;
         for (depth, step) in steps.iter().enumerate() {

@@ -87,7 +87,7 @@ pub(super) fn tokens(source: &str, issues: &mut Issues) -> Vec<Lexeme> {
     out
 }
 
-/// How many characters to skip where no token starts. A string without closing quotes is skipped to the end of its line.
+/// The number of characters to skip where no token starts. A string without closing quotes is skipped to the end of its line.
 fn unknown(rest: &[char]) -> usize {
     let quote = rest.iter().take(3).position(|c| matches!(c, '"' | '\''));
     let opens = quote.is_some_and(|at| rest[..at].iter().all(|c| matches!(c, 'r' | 'R' | 'b' | 'B')));

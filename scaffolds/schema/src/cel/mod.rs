@@ -5,7 +5,7 @@
 //!   `oldSelf` where old and new values cannot be correlated);
 //! - [`Rules`] are the compiled rules of one `openAPIV3Schema`; [`Rules::evaluate`] evaluates them on a whole object.
 //!
-//! # Why not a crate
+//! # Reasons not to use a crate
 //! The existing implementations of CEL evaluate, but neither check types nor count costs. A server's verdict on a rule
 //! and its error messages come from a type checker, a static estimate and a runtime budget that share one syntax tree, and
 //! the Kubernetes libraries are part of all three. Little more than the parser could have been reused.

@@ -29,7 +29,7 @@ impl Mutation {
         }
     }
 
-    /// What computes it.
+    /// The expression that computes it.
     pub fn expression(&self) -> &Compiled {
         match self {
             Self::ApplyConfiguration(expression) | Self::JsonPatch(expression) => expression,
@@ -38,10 +38,10 @@ impl Mutation {
 }
 
 impl Policy {
-    /// What a mutation computes: a configuration or operations. Each mutation may cost [`BUDGET`].
+    /// The result of a mutation: a configuration or operations. Each mutation may cost [`BUDGET`].
     ///
     /// # Errors
-    /// Why there is no value, in the server's words.
+    /// The reason that there is no value, in the server's words.
     pub fn mutation(&self, mutation: &Mutation, input: &Input<'_>) -> Result<Outcome, String> {
         let purpose = match mutation {
             Mutation::ApplyConfiguration(_) => Purpose::ApplyConfiguration,

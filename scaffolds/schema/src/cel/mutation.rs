@@ -23,7 +23,7 @@ pub struct Configuration {
 /// A value of the expression language that no object can have.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Unfit {
-    /// Where it is: `.spec.ports[0]`.
+    /// Its path: `.spec.ports[0]`.
     pub path: String,
     /// Its type in Go.
     pub go_type: &'static str,

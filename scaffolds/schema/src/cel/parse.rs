@@ -26,7 +26,7 @@ pub(super) struct Parser<'a> {
     next: usize,
     pub(super) ids: usize,
     pub(super) issues: &'a mut Issues,
-    /// How deep the current expression is nested.
+    /// The depth of the current expression.
     open: usize,
     too_high: bool,
     /// A position, and the tokens other than an operand that the server expects there.

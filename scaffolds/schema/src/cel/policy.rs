@@ -24,7 +24,7 @@ pub use super::validation::{Failed, Validation};
 /// (celconfig.RuntimeCELCostBudget). Its audit annotations may cost as much again; of mutations, each one may.
 pub const BUDGET: u64 = 10_000_000;
 
-/// What an expression is for, which decides its type and whether it may ask the authorizer.
+/// The purpose of an expression, which determines its type and its access to the authorizer.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Purpose {
     /// A match condition or a validation: a bool.
@@ -39,7 +39,7 @@ pub enum Purpose {
     JsonPatch,
 }
 
-/// Why an expression is refused, in the server's words.
+/// The reason that an expression is refused, in the server's words.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Refused {
     /// It does not compile, or has the wrong type.
@@ -65,16 +65,16 @@ pub struct Policy {
     /// The names of the variables, in the order in which they were added.
     pub(super) order: Vec<String>,
     is_deep: bool,
-    /// What is known of the values; `None` as on a server.
+    /// The known types and sizes of the values; `None` as on a server.
     pub(super) admitted: Option<Admitted>,
     /// The schema of the object, for what mutations build.
     pub(super) schema: Option<Value>,
 }
 
-/// What the expressions of a policy are evaluated on.
+/// The input of the expressions of a policy.
 #[derive(Debug)]
 pub struct Input<'a> {
-    /// What conditions of webhooks are evaluated on, too.
+    /// The input that conditions of webhooks have, too.
     pub request: condition::Input<'a>,
     /// The parameter; null if there is none.
     pub params: &'a Value,

@@ -1,4 +1,4 @@
-//! What a server does not know of the expressions of a policy when they are written: whether they fit the schema of the kind,
+//! Checks of the expressions of a policy that a server cannot make when they are written: whether they fit the schema of the kind,
 //! what they may cost at most, and whether a rule on the type would do.
 
 use super::admit::{MOST_PER_RULE, too_expensive};

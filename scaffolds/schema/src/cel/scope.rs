@@ -4,7 +4,7 @@ use super::types::{Object, Scope, Type, Variable};
 use super::variables::COMPOSED;
 use std::sync::Arc;
 
-/// Which variables there are besides those of every expression.
+/// The variables besides those of every expression.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Declared {
     /// The type of `object` and `oldObject`; `None` for any.

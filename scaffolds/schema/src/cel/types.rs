@@ -9,7 +9,7 @@ use std::sync::Arc;
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(super) enum Type {
     Bool,
-    /// What a mutation of a policy builds: `Object`, `Object.spec`, `JSONPatch`.
+    /// A type that a mutation of a policy builds: `Object`, `Object.spec`, `JSONPatch`.
     Built(Arc<str>),
     Bytes,
     Double,
@@ -54,7 +54,7 @@ impl PartialEq for Object {
 
 impl Eq for Object {}
 
-/// What an expression may use.
+/// The variables and functions of an expression.
 #[derive(Clone, Debug)]
 pub(super) struct Scope {
     pub(super) variables: Vec<Variable>,

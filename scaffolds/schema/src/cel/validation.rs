@@ -13,9 +13,9 @@ type Compiled = Result<Expression, String>;
 /// A compiled validation.
 #[derive(Debug)]
 pub struct Validation {
-    /// What has to be true.
+    /// The expression that has to be true.
     pub expression: Compiled,
-    /// What computes the message, if anything does.
+    /// The expression that computes the message, if there is one.
     pub message_expression: Option<Compiled>,
     /// The message otherwise.
     pub message: String,

@@ -13,7 +13,7 @@ pub(super) type Composed = BTreeMap<String, Result<Program, String>>;
 /// The name by which expressions read the variables of a policy.
 pub(super) const COMPOSED: &str = "variables";
 
-/// How deep variables of a policy may refer to each other. The server has no limit but its stack.
+/// The maximum depth of references between variables of a policy. The server has no limit but its stack.
 pub(super) const DEEPEST: usize = 16;
 
 /// The values of all variables, by their names. One that is missing is an error where it is read.
@@ -23,7 +23,7 @@ pub(super) struct Variables<'a> {
     composed: Option<&'a Composed>,
     /// The values of composed variables that have been read.
     known: RefCell<HashMap<&'a str, Outcome<Val<'a>>>>,
-    /// What they have cost since [`Variables::take_cost`].
+    /// Their cost since [`Variables::take_cost`].
     spent: Cell<u64>,
     depth: Cell<usize>,
 }
@@ -89,7 +89,7 @@ impl<'a> Variables<'a> {
         value.map_err(|fault| format!("evaluate: {}", fault.told()))
     }
 
-    /// What the variables of the policy have cost since the last call.
+    /// The cost of the policy's variables since the last call.
     pub(super) fn take_cost(&self) -> u64 {
         self.spent.take()
     }

@@ -1,4 +1,4 @@
-//! Who is affected by a change of a schema, and how. API servers keep a stored value that a new schema refuses while nobody changes that
+//! The consequences of a change of a schema. API servers keep a stored value that a new schema refuses until a request changes that
 //! value (ratcheting), but not where `allOf`, `anyOf`, `oneOf` or `not`, a list type, a required field or an embedded resource refuses it.
 
 /// The values are no longer allowed, and the Rust type may not decode them.

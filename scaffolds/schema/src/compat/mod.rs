@@ -23,9 +23,9 @@ pub struct Break {
     /// The field inside a custom resource (`spec.items[].name`; `{}` stands for any key of a map); empty where it is not
     /// about a field.
     pub field: String,
-    /// What changed.
+    /// The change.
     pub change: String,
-    /// Who is affected, and how.
+    /// The consequence for clients or objects.
     pub consequence: &'static str,
 }
 

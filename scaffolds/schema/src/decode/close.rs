@@ -1,4 +1,4 @@
-//! What a schema lacks that its Rust type shows: null where the type distinguishes it from an absent value, sets, and objects without
+//! Parts of a Rust type that its schema lacks: null where the type distinguishes it from an absent value, sets, and objects without
 //! fields.
 
 use serde_json::{Map, Value, json};
@@ -130,14 +130,14 @@ impl<'w> Walk<'w> {
         keeps && self.without(steps).is_some_and(|object| at(&object, steps).is_none())
     }
 
-    /// What the type writes after reading an object with this value.
+    /// The output of the type after reading an object with this value.
     fn read(&self, steps: &[Step], value: &Value) -> Option<Value> {
         let mut object = self.sample.around(&Leaf::from(steps.to_vec()), value)?;
         self.version.name(&mut object);
         (self.version.read)(&object).ok()
     }
 
-    /// What the type writes after reading an object without this field.
+    /// The output of the type after reading an object without this field.
     fn without(&self, steps: &[Step]) -> Option<Value> {
         let mut object = self.sample.around(&Leaf::from(steps.to_vec()), &Value::Null)?;
         self.version.name(&mut object);

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use crate::finding::Finding;
 use crate::value::Structural;
 
-/// What the type does to values, by field.
+/// Changes that the type makes to values, by field.
 #[derive(Default)]
 pub(super) struct Losses(BTreeMap<String, Loss>);
 

@@ -1,5 +1,5 @@
-//! What the decoders of k8s-openapi accept of the Kubernetes types that are one value. API servers accept more, because the schemas of
-//! these types say less.
+//! The values that the decoders of k8s-openapi accept for Kubernetes types of one value. API servers accept more, because the schemas of
+//! these types have fewer constraints.
 
 use serde_json::{Map, Value, json};
 

@@ -1,4 +1,4 @@
-//! How Kubernetes marks the fields of its types, as controller-gen v0.21.0 reads it from the Go types of Kubernetes 1.36.
+//! The marks of the fields of Kubernetes' types, as controller-gen v0.21.0 reads them from the Go types of Kubernetes 1.36.
 
 use std::{collections::HashMap, sync::OnceLock};
 
@@ -11,7 +11,7 @@ const TYPES: &str = include_str!("types.txt");
 /// The marks of a type.
 pub(super) struct Type(&'static str);
 
-/// What Kubernetes says about a field.
+/// A mark of a field.
 pub(super) enum Mark<'t> {
     /// A list that merges by these keys: `field=map(name)`.
     Keyed(Vec<&'t str>),

@@ -29,7 +29,7 @@ pub enum Mode {
     Check,
 }
 
-/// What was written, or would be.
+/// The files that were written, or would be.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Outcome {
     /// Files that are new or have changed, sorted by name.
@@ -47,7 +47,7 @@ impl Outcome {
     }
 }
 
-/// Why files could not be written or compared.
+/// The reason that files could not be written or compared.
 #[derive(Debug, thiserror::Error)]
 pub enum FilesError {
     /// An operation of the file system failed.

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use self::pointer::{Nowhere, Place, steps};
 
-/// How deep the arrays and objects of a document may nest. Upstream allows 10,000, but no stored object comes near. Below serde's
+/// The maximum depth of arrays and objects in a document. Upstream allows 10,000, but no stored object comes near. Below serde's
 /// 128, because managedFields add levels, and low enough for recursive code on any thread's stack.
 pub const DEEPEST: usize = 120;
 /// The server's limit for what all copies in a patch may add, in bytes of JSON.
@@ -19,7 +19,7 @@ pub type Operation = Map<String, Value>;
 /// An operation that cannot be carried out.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Failed {
-    /// Why, in the words of the library.
+    /// The reason, in the words of the library.
     pub why: String,
     /// Whether it is a test of a value that has another value.
     pub is_test: bool,
@@ -47,7 +47,7 @@ pub fn apply(object: &Value, operations: &[Operation]) -> Result<Value, Failed> 
 /// Applies the operations of a policy; `None` if a test among them fails, so that nothing is changed.
 ///
 /// # Errors
-/// Why another operation cannot be carried out, in the words of the library.
+/// The reason that another operation fails, in the words of the library.
 pub fn by_policy(object: &Value, operations: &[Operation]) -> Result<Option<Value>, String> {
     match apply(object, operations) {
         Ok(object) => Ok(Some(object)),
@@ -56,7 +56,7 @@ pub fn by_policy(object: &Value, operations: &[Operation]) -> Result<Option<Valu
     }
 }
 
-/// Why an operation failed, as the library says it.
+/// The reason that an operation failed, in the words of the library.
 fn words(operation: &Operation, why: Nowhere) -> String {
     let text = |name: &str| operation.get(name).and_then(Value::as_str).unwrap_or("unknown");
     let (op, path, from) = (text("op"), text("path"), text("from"));

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 /// A path does not exist, or cannot be changed as requested. Of a client's patch nobody learns which; of a webhook's they do.
 #[derive(Debug)]
 pub(super) enum Nowhere {
-    /// What contains the value does not exist.
+    /// The parent of the value does not exist.
     Path,
     /// The value itself, in the library's words.
     Value(String),
@@ -19,7 +19,7 @@ impl Nowhere {
         Self::Value(format!("Unable to remove nonexistent key: {name}: missing value"))
     }
 
-    /// What is wrong with a value, as part of a sentence that begins like this.
+    /// The error of a value, as part of a sentence that begins like this.
     pub(super) fn after(self, beginning: &str) -> Self {
         match self {
             Self::Value(why) => Self::Told(format!("{beginning}: {why}")),

@@ -86,7 +86,7 @@ pub(super) fn short(message: String) -> String {
     }
 }
 
-/// What to change in the Rust code to remove the cause, if that is known.
+/// The change in the Rust code that removes the cause, if it is known.
 pub(super) fn of(cause: &Cause) -> Option<String> {
     let keyword = cause.field.rsplit('.').next().unwrap_or_default();
     let message_has = |words: &str| cause.message.contains(words);

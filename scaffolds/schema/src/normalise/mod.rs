@@ -20,7 +20,7 @@
 //! | kube-derive's `x-kubernetes-struct-type` | `x-kubernetes-map-type` |
 //! | kube-derive's generated description of the root | the description of the spec |
 //!
-//! What the derive has already dropped cannot be repaired here: keywords for which k8s-openapi's schema type has no field
+//! Keywords that the derive has already dropped cannot be repaired here: keywords for which k8s-openapi's schema type has no field
 //! ([`dropped`](crate::dropped)), `length()` on a map, `scale` without a status ([`source`](crate::source)).
 
 mod description;

@@ -49,7 +49,7 @@ impl Pattern {
     }
 }
 
-/// How deep groups may nest in Go.
+/// The maximum depth of groups in Go.
 const MOST_NESTED: u32 = 1000;
 
 /// The largest size of a compiled pattern. Go's limit is of the same order, but counts instructions.

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, ops::Range};
 /// Go's limit for counted repetition; the counts of nested repetitions are multiplied.
 const MOST_REPEATS: u64 = 1000;
 
-/// How a group without a capture begins.
+/// The beginning of a group without a capture.
 const GROUP: &str = "(?:";
 
 /// Translates `pattern` to the syntax of the `regex` crate.
@@ -36,7 +36,7 @@ pub(super) enum Error {
 /// The repetition counts of the current group: of its last operand, and the highest of those before.
 #[derive(Default)]
 struct Group {
-    /// Where the group begins in the translation.
+    /// The offset of the group in the translation.
     start: usize,
     operand: Option<u64>,
     most: u64,
@@ -48,7 +48,7 @@ pub(super) struct Reader<'a> {
     groups: Vec<Group>,
     /// The translation so far.
     pub(super) out: String,
-    /// Where in `out` the part that is being read begins.
+    /// The offset in `out` of the part that is being read.
     next: usize,
     /// The last operand in `out`. Flags, which are not operands, may be between an operand and its repetition.
     operand: Range<usize>,

@@ -32,7 +32,7 @@ impl Element {
     /// Parses `f:…`, `k:…`, `v:…` or `i:…`. `Ok(None)` is a kind of element from a later version.
     ///
     /// # Errors
-    /// What is wrong, in upstream's words.
+    /// The error, in upstream's words.
     pub fn parse(text: &str) -> Result<Option<Self>, String> {
         let Some((kind, rest)) = text.split_at_checked(2) else {
             return Err("key must be 2 characters long:".to_owned());

@@ -95,7 +95,7 @@ impl Map {
 pub struct Problem {
     /// The path: `.spec.ports[port=80]`.
     pub path: String,
-    /// What is wrong, in upstream's words.
+    /// The error, in upstream's words.
     pub message: String,
 }
 
@@ -120,7 +120,7 @@ pub fn describe(problems: &[Problem]) -> String {
 /// Checks the type of a scalar; an absent value and null always match.
 ///
 /// # Errors
-/// What is wrong, in upstream's words.
+/// The error, in upstream's words.
 pub fn check_scalar(scalar: Scalar, value: Option<&Value>) -> Result<(), String> {
     let Some(value) = value.filter(|it| !it.is_null()) else {
         return Ok(());
@@ -147,7 +147,7 @@ pub fn check_scalar(scalar: Scalar, value: Option<&Value>) -> Result<(), String>
 /// The element that identifies an item of a mergeable list.
 ///
 /// # Errors
-/// Why nothing identifies it, in upstream's words.
+/// The reason that the item has no identity, in upstream's words.
 pub fn item(schema: &Schema, list: &List, item: &Value) -> Result<Element, String> {
     match &list.kind {
         ListType::Atomic => Err("invalid indexing of non-associative list".to_owned()),

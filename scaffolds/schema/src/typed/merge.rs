@@ -16,7 +16,7 @@ use super::{
 /// stay between them where they were.
 ///
 /// # Errors
-/// What does not match the schema.
+/// The values that do not match the schema.
 pub fn merge(schema: &Schema, live: &Value, applied: &Value) -> Result<Value, Vec<Problem>> {
     let mut walk = Walk {
         schema,

@@ -59,11 +59,11 @@ pub enum Scalar {
 pub struct List {
     /// The type of its items.
     pub element: Id,
-    /// How they are identified.
+    /// The identity of its items.
     pub kind: ListType,
 }
 
-/// How the items of a list are identified (`x-kubernetes-list-type`).
+/// The identity of the items of a list (`x-kubernetes-list-type`).
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum ListType {
     /// The list is one value.
@@ -94,11 +94,11 @@ pub struct Property {
     pub default: Option<Value>,
     /// Whether it has to be there.
     pub required: bool,
-    /// How strategic merge patches treat it.
+    /// Its treatment by strategic merge patches.
     pub patch: Patch,
 }
 
-/// How a strategic merge patch treats a field: `x-kubernetes-patch-strategy` and `-patch-merge-key`.
+/// The treatment of a field by strategic merge patches: `x-kubernetes-patch-strategy` and `-patch-merge-key`.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Patch {
     /// Items are merged instead of the list being replaced.
@@ -164,7 +164,7 @@ pub struct Shape<'a> {
 pub struct Field<'a> {
     /// The shape of its value.
     pub shape: Shape<'a>,
-    /// How strategic merge patches treat it.
+    /// Its treatment by strategic merge patches.
     pub patch: &'a Patch,
 }
 
@@ -198,7 +198,7 @@ impl<'a> Shape<'a> {
         })
     }
 
-    /// How the items of a list are identified.
+    /// The identity of the items of a list.
     pub fn list_type(self) -> Option<&'a ListType> {
         self.schema.get(self.id).list.as_ref().map(|list| &list.kind)
     }

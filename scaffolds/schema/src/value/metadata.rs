@@ -1,4 +1,4 @@
-//! What the ObjectMeta of a resource inside of another must be. The resource may be of any kind, so that its name is only asked to fit
+//! Rules for the ObjectMeta of a resource inside of another. The resource may be of any kind, so its name only has to fit
 //! into a path, and its namespace may be missing.
 
 use kubewright_machinery::cause::{Cause, Path};

@@ -9,7 +9,7 @@ use serde_json::Value;
 #[derive(Debug, Default)]
 pub(super) struct Verdict {
     pub objections: Vec<Objection>,
-    /// How many checks were made. As on the server, these are validators, not keywords, because their number decides which branch of `anyOf` and
+    /// The number of checks. As on the server, these are validators, not keywords, because their number decides which branch of `anyOf` and
     /// `oneOf` is reported.
     pub checks: u64,
 }

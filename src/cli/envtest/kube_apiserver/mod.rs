@@ -78,7 +78,7 @@ fn address(given: &Given) -> Result<SocketAddr> {
     Ok(SocketAddr::new(ip, port))
 }
 
-/// How many requests a connection of HTTP/2 may have in progress; `None` if HTTP/2 is turned off.
+/// The maximum of requests in progress on a connection of HTTP/2; `None` if HTTP/2 is turned off.
 fn streams(given: &Given) -> Result<Option<u32>> {
     const NAME: &str = "http2-max-streams-per-connection";
     let streams = match given.last(NAME) {
@@ -132,7 +132,7 @@ fn controllers(given: &Given) -> Result<Controllers> {
     Ok(controllers)
 }
 
-/// Who issues tokens of service accounts; nobody is named, or all that is needed.
+/// The issuer of service accounts' tokens: all of its flags are set, or no flag.
 fn issuer(given: &Given, reached: &str) -> Result<Option<Issuer>> {
     const NEEDED: [&str; 2] = ["service-account-issuer", "service-account-signing-key-file"];
     const ALL: [&str; 4] = [NEEDED[0], NEEDED[1], "service-account-key-file", "api-audiences"];

@@ -26,7 +26,7 @@ enum Admission {
     Joined,
 }
 
-/// What is to be done for a namespace that joins.
+/// The next step for a namespace that joins.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::informer) enum Join {
     /// Nothing: its objects are stored.

@@ -63,7 +63,7 @@ const NUMBERS: [i64; 16] = [
 /// Names in maps.
 const NAMES: [&str; 4] = ["a", "b", "app.kubernetes.io/name", "c-d"];
 
-/// How values of a schema are made.
+/// The ways to make values of a schema.
 pub(super) enum Made {
     /// One of these.
     Leaf(Vec<Value>),

@@ -19,13 +19,13 @@ use crate::{
     object::Object,
 };
 
-/// How many objects of each version are converted to each other version.
+/// The number of objects of each version that are converted to each other version.
 const OBJECTS: usize = 1_000;
 
-/// What [`round_trips`] has found out.
+/// The result of [`round_trips`].
 #[derive(Debug)]
 pub struct RoundTrips {
-    /// How many objects were converted back and forth.
+    /// The number of objects that were converted back and forth.
     pub objects: usize,
     only: BTreeMap<String, BTreeSet<String>>,
 }
@@ -164,7 +164,7 @@ impl Version {
     ///
     /// # Errors
     ///
-    /// Why it would refuse the object.
+    /// The reason, if it would refuse the object.
     fn stored(&self, object: &Value) -> Result<Value, String> {
         let mut stored = object.clone();
         let unknown = self.schema.prune(&mut stored);
@@ -238,7 +238,7 @@ impl Trip<'_> {
     ///
     /// # Errors
     ///
-    /// What is wrong.
+    /// A description of a change that did not survive.
     fn changed(&self, mut object: Value, dice: &mut Dice) -> Result<(), String> {
         let other = self.to.object(dice, 0).map_err(|error| error.to_string())?;
         let Some(fields) = other["spec"].as_object().filter(|fields| !fields.is_empty()) else {

@@ -1,4 +1,4 @@
-//! What a policy that changes objects makes of one.
+//! The result of a mutating policy for an object.
 
 use std::any::type_name;
 
@@ -18,7 +18,7 @@ use crate::{
     policy::{Mutating, Policy},
 };
 
-/// What a policy makes of an object.
+/// The result of a mutating policy for an object.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Mutated {
     /// The policy is not about this write: another operation, namespace or object, or a condition is not true.
@@ -94,7 +94,7 @@ impl Trial {
         self
     }
 
-    /// What a policy makes of the object. It is evaluated a second time on what it has made, as the API server may.
+    /// Evaluates a policy on the object, and a second time on its result, as the API server may.
     ///
     /// # Panics
     ///

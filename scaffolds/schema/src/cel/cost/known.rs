@@ -1,4 +1,4 @@
-//! What is known of an expression's variables before it is evaluated.
+//! Types and sizes of an expression's variables before it is evaluated.
 
 use super::range::Range;
 use super::{Entries, Estimator, Place};
@@ -8,7 +8,7 @@ use crate::cel::declare::{Declared, LARGEST_REQUEST};
 use crate::cel::variables::COMPOSED;
 use std::collections::BTreeMap;
 
-/// What declares the variables of an expression.
+/// The declaration of the variables of an expression.
 #[derive(Clone)]
 pub(in crate::cel) enum Root<'a> {
     /// One schema declares all: `self` and `oldSelf`.
@@ -21,7 +21,7 @@ pub(in crate::cel) enum Root<'a> {
     Nothing,
 }
 
-/// What is known of the value of an expression.
+/// The known type and size of the value of an expression.
 #[derive(Clone, Copy)]
 pub(in crate::cel) struct Known<'a> {
     pub(super) place: Place<'a>,
@@ -47,7 +47,7 @@ impl<'a> Estimator<'a> {
         }
     }
 
-    /// What is known of a variable of a policy, if `operand` is what has them.
+    /// The known type and size of a variable of a policy, if `operand` contains the variables.
     pub(super) fn composed(&self, operand: &Expr, field: &str) -> Option<Known<'a>> {
         let Root::Named(_, known) = &self.root else {
             return None;

@@ -61,7 +61,7 @@ impl fmt::Debug for Authorizer {
     }
 }
 
-/// How far a question is built.
+/// The step in building a question.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(in crate::cel) enum Step {
     Start,

@@ -1,4 +1,4 @@
-//! What mutations of policies build: `Object{…}`, and operations of JSON patches.
+//! The values that mutations of policies build: `Object{…}`, and operations of JSON patches.
 
 use super::{Fault, Outcome, Val};
 use crate::cel::types::JSON_PATCH;

@@ -103,7 +103,7 @@ pub(super) enum Val<'a> {
     Map(Map<'a>),
     /// The name of a type.
     Type(&'a str),
-    /// What a mutation builds.
+    /// A value that a mutation builds.
     Built(Rc<Built<'a>>),
     Optional(Option<Rc<Val<'a>>>),
     /// A value of a Kubernetes library.

@@ -12,7 +12,7 @@ const LAST: i64 = 253_402_300_799;
 const NANOS: i64 = 1_000_000_000;
 const DAY: i64 = 86_400;
 
-/// What clocks and calendars show.
+/// A date and a time of day.
 pub(in crate::cel) struct Civil {
     pub(in crate::cel) date: Date,
     /// From 0, which is the first of January.
@@ -63,7 +63,7 @@ pub(in crate::cel) fn loose(text: &str) -> Option<Moment> {
     read.ok()
 }
 
-/// What a clock `offset` seconds east of UTC shows.
+/// The date and time of a clock `offset` seconds east of UTC.
 pub(in crate::cel) fn civil(moment: &Moment, offset: i64) -> Civil {
     let local = moment.seconds.saturating_add(offset);
     let (days, second) = (local.div_euclid(DAY), local.rem_euclid(DAY));
@@ -96,7 +96,7 @@ pub(in crate::cel) fn plus(moment: Moment, duration: i64) -> Outcome<Moment> {
     })
 }
 
-/// How many nanoseconds `moment` is after `other`.
+/// The nanoseconds from `other` to `moment`.
 pub(in crate::cel) fn minus(moment: Moment, other: Moment) -> Outcome<i64> {
     let seconds = i128::from(moment.seconds) - i128::from(other.seconds);
     let nanos = seconds * i128::from(NANOS) + i128::from(moment.nanos) - i128::from(other.nanos);
