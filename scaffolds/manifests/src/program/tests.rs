@@ -2,8 +2,8 @@
 
 use super::execute;
 use crate::published;
-use kubewright_schema::{Crd, compat};
 use kubewright_schema::files::Streams;
+use kubewright_schema::{Crd, compat};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
