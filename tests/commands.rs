@@ -44,6 +44,21 @@ fn kubebuilders_flag_for_cluster_scoped_kinds_does_the_same_as_ours() {
     assert_ne!(ours, namespaced);
     let dir = project();
     kubewright(dir.path(), &api("create", &["--cluster", "--namespaced"])).refuses(2, &["--cluster", "--namespaced"]);
+    // Said of a kind that is cluster-scoped, the flag is wrong, and not without an effect.
+    kubewright(dir.path(), &api("create", &["--cluster"])).succeeds();
+    kubewright(dir.path(), &api("create", &["--namespaced"]))
+        .refuses(1, &["cluster-scoped", "leave out `--namespaced`"]);
+    let of_kubernetes =
+        cli::words("create api --group core --version v1 --kind Namespace --resource=false --namespaced");
+    kubewright(dir.path(), &of_kubernetes).refuses(2, &["`Namespace` are cluster-scoped", "leave out `--namespaced`"]);
+}
+
+#[test]
+fn a_controller_that_is_named_beside_storage_is_created() {
+    let dir = project();
+    kubewright(dir.path(), &api("create", &[])).succeeds();
+    kubewright(dir.path(), &api("create", &["--storage", "--controller-name", "other"])).succeeds();
+    assert!(tree(dir.path()).contains_key("src/controllers/other.rs"));
 }
 
 #[test]

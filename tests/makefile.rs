@@ -295,9 +295,16 @@ fn a_variable_that_is_set_to_nothing_is_an_error_that_names_it() {
         "KUBECTL",
         "CARGO",
         "BUNDLE_IMG",
+        "KIND",
+        "KIND_CLUSTER",
         "BASE",
         "ignore-not-found",
         "CLEANUP_TIMEOUT",
+        // These have no default in the Makefile, and are not named unless somebody sets them.
+        "CHART_VERSION",
+        "BUNDLE_VERSION",
+        "CHANNELS",
+        "DEFAULT_CHANNEL",
     ] {
         for nothing in ["", " "] {
             let output = folder.make(&["build-installer", &format!("{variable}={nothing}")]);
@@ -308,6 +315,11 @@ fn a_variable_that_is_set_to_nothing_is_an_error_that_names_it() {
             );
         }
     }
+    // A make inside make gets only what somebody has set.
+    let nested = folder.0.path().join("nested.mk");
+    fs::write(&nested, "include Makefile\nnested:\n\t@$(MAKE) --silent help\n").unwrap();
+    let output = folder.make(&["--file=nested.mk", "nested"]);
+    assert!(output.status.success(), "{output:?}");
 }
 
 #[test]

@@ -220,6 +220,13 @@ impl Args {
         let Some(subject) = subject else {
             return Err(Usage::error("the group, version or kind is missing"));
         };
+        let cluster = self.cluster.then_some(true).or(self.namespaced.map(|_| false));
+        if (subject.cluster, cluster) == (Some(true), Some(false)) {
+            return Err(Usage::error(format!(
+                "objects of `{}` are cluster-scoped\n\nhint: leave out `--namespaced`",
+                subject.kind
+            )));
+        }
         Ok(NewApi {
             group: subject.group,
             version: subject.version,
@@ -232,7 +239,7 @@ impl Args {
             short_names: subject
                 .short_names
                 .or((!self.short_names.is_empty()).then_some(self.short_names)),
-            cluster: subject.cluster.or(self.cluster.then_some(true)),
+            cluster: subject.cluster.or(cluster),
             // The CRD says it.
             storage: self.storage || (subject.adopted && self.force),
             resource: makes_type || subject.origin == Origin::Kubernetes,
@@ -342,14 +349,15 @@ impl Args {
     fn makes_controller(&self, project: &Project, subject: Option<&Subject>) -> Result<bool> {
         let kind = subject.and_then(|it| project.kind(&it.group, &it.kind));
         let served = kind.is_some_and(|kind| subject.is_some_and(|it| kind.served_by(&it.version).is_some()));
-        let asked = self.controller == Some(true) || !self.makes_type() || self.pattern.given();
+        let is_named = self.controller_name.is_some();
+        let asked = self.controller == Some(true) || !self.makes_type() || self.pattern.given() || is_named;
         match kind {
             _ if self.controller == Some(false) => Ok(false),
             // An existing version becomes the stored one, and nothing else.
             Some(kind) if self.storage && !asked && subject.is_some_and(|it| kind.version(&it.version).is_some()) => {
                 Ok(false)
             }
-            Some(kind) if served && self.controller_name.is_none() => match asked {
+            Some(kind) if served && !is_named => match asked {
                 true => Err(served_already(kind)),
                 false => Ok(false),
             },

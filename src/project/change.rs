@@ -366,7 +366,7 @@ fn shared_stays(kind: &Kind, new: &NewApi) -> Result<()> {
             },
         ),
         (
-            "--cluster",
+            if kind.cluster { "--namespaced" } else { "--cluster" },
             new.cluster.is_some_and(|given| given != kind.cluster),
             format!("{} objects", if kind.cluster { "cluster-scoped" } else { "namespaced" }),
         ),

@@ -6,20 +6,27 @@ use std::path::{Path, PathBuf};
 /// Compares `built`, a folder that was compiled into the program as `env!("CARGO_MANIFEST_DIR")`, with the current folder.
 ///
 /// # Errors
-/// The current folder is a project's, with the files `PROJECT` and `Cargo.toml`, and `built` is neither it nor below it. The message
-/// names both.
+/// The current folder is a project's, with the files `PROJECT` and `Cargo.toml`, and `built` is not in that project: it is elsewhere,
+/// or in another checkout below, as git's worktrees may be. The message names both.
 pub fn check(built: &Path) -> Result<(), String> {
     match std::env::current_dir() {
-        Ok(here) if ["PROJECT", "Cargo.toml"].iter().all(|file| here.join(file).is_file()) => check_in(built, &here),
+        Ok(here) if is_project(&here) => check_in(built, &here),
         _ => Ok(()),
     }
 }
 
+fn is_project(folder: &Path) -> bool {
+    ["PROJECT", "Cargo.toml"].iter().all(|file| folder.join(file).is_file())
+}
+
 /// As [`check`], for any current folder.
 fn check_in(built: &Path, here: &Path) -> Result<(), String> {
-    // A folder that does not exist any more was moved.
+    // A folder that does not exist any more was moved, or was a worktree.
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| PathBuf::from(path));
-    if built.is_relative() || real(built).starts_with(real(here)) {
+    let (folder, project) = (real(built), real(here));
+    let is_here = folder.exists() && folder.starts_with(&project);
+    let is_in_another = folder.ancestors().take_while(|it| *it != project).any(is_project);
+    if built.is_relative() || (is_here && !is_in_another) {
         return Ok(());
     }
     Err(format!(
@@ -56,6 +63,21 @@ mod tests {
                 assert!(refused.contains(&format!("`{named}`")), "{refused}");
             }
         }
+        // A worktree inside the checkout, and one that was removed.
+        let worktree = one.join("worktrees/feature");
+        fs::create_dir_all(worktree.join("api")).unwrap();
+        for file in ["PROJECT", "Cargo.toml"] {
+            fs::write(worktree.join(file), "").unwrap();
+        }
+        for built in [
+            worktree.join("api"),
+            worktree.clone(),
+            one.join("worktrees/removed/api"),
+        ] {
+            let refused = check_in(&built, &one).unwrap_err();
+            assert!(refused.contains(&format!("`{}`", built.display())), "{refused}");
+        }
+        assert_eq!(check_in(&worktree.join("api"), &worktree), Ok(()));
         #[cfg(unix)]
         {
             let link = folder.path().join("link");

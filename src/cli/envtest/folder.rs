@@ -1,10 +1,13 @@
 //! The folder of programs: writes hard links of the running program, or copies of it, and links kubectl.
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use std::env;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+
+/// Part of every program of kubewright, by which it is recognised under other names.
+const MARK: &[u8] = b"this is kubewright under the name of another program";
 
 /// A folder that was written.
 pub struct Folder {
@@ -24,14 +27,25 @@ pub fn usual() -> Option<PathBuf> {
 }
 
 /// Writes this program into `folder` under each of the names. Each file is replaced in one step, so that tests which start
-/// it meanwhile find the earlier one or the new one.
+/// it meanwhile find the earlier one or the new one. A kubectl that is there and is not a link stays.
+///
+/// # Errors
+/// If a program of one of these names is not kubewright, such as an etcd that setup-envtest has written; then nothing is written.
 pub fn write(folder: &Path, names: &[&str]) -> Result<Folder> {
     let own = env::current_exe().context("cannot find the running program")?;
     fs::create_dir_all(folder)?;
     let path = fs::canonicalize(folder)?;
     let end = env::consts::EXE_SUFFIX;
-    for name in names {
-        let file = path.join(format!("{name}{end}"));
+    let files = names.iter().map(|name| path.join(format!("{name}{end}")));
+    let files: Vec<_> = files.collect();
+    let mut there = files.iter().filter(|file| has(file));
+    if let Some(other) = there.find(|file| !is_kubewright(file, &own)) {
+        bail!(
+            "`{}` exists, and is not a program that kubewright has written",
+            other.display()
+        );
+    }
+    for file in files {
         replace(&file, |beside| {
             fs::hard_link(&own, beside).or_else(|_| fs::copy(&own, beside).map(|_| ()))
         })
@@ -40,9 +54,20 @@ pub fn write(folder: &Path, names: &[&str]) -> Result<Folder> {
     let kubectl = find(&format!("kubectl{end}"), &path);
     if let Some(kubectl) = &kubectl {
         let file = path.join(format!("kubectl{end}"));
-        replace(&file, |beside| link(kubectl, beside)).with_context(|| format!("cannot write `{}`", file.display()))?;
+        if !has(&file) || file.is_symlink() {
+            replace(&file, |beside| link(kubectl, beside))
+                .with_context(|| format!("cannot write `{}`", file.display()))?;
+        }
     }
     Ok(Folder { path, kubectl })
+}
+
+/// Whether a file is the running program, or another release of kubewright.
+fn is_kubewright(file: &Path, own: &Path) -> bool {
+    let Ok(found) = fs::read(file) else {
+        return false;
+    };
+    fs::read(own).is_ok_and(|own| own == found) || found.windows(MARK.len()).any(|part| part == MARK)
 }
 
 /// Whether there is a file.
@@ -105,6 +130,27 @@ fn link(to: &Path, at: &Path) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn programs_of_others_stay_and_those_of_another_release_are_replaced() {
+        let dir = tempfile::tempdir().unwrap();
+        let end = env::consts::EXE_SUFFIX;
+        let [etcd, kubectl] = ["etcd", "kubectl"].map(|name| dir.path().join(format!("{name}{end}")));
+        fs::write(&etcd, "of others").unwrap();
+        fs::write(&kubectl, "of others").unwrap();
+        let why = write(dir.path(), &["other", "etcd"]).err().unwrap().to_string();
+        assert!(
+            why.contains("etcd") && why.contains("not a program that kubewright"),
+            "{why}"
+        );
+        assert_eq!(fs::read_to_string(&etcd).unwrap(), "of others");
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2);
+        fs::write(&etcd, [b"an older release: ", MARK].concat()).unwrap();
+        write(dir.path(), &["etcd"]).unwrap();
+        assert!(is_kubewright(&etcd, &env::current_exe().unwrap()));
+        assert!(fs::metadata(&etcd).unwrap().len() > 100);
+        assert_eq!(fs::read_to_string(&kubectl).unwrap(), "of others");
+    }
 
     #[test]
     fn the_folder_can_be_written_again_and_has_nothing_else() {

@@ -152,4 +152,6 @@ where
 }
 
 #[cfg(test)]
+mod connection_tests;
+#[cfg(test)]
 mod tests;

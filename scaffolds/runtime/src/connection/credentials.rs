@@ -1,114 +1,191 @@
-//! Credentials in files that rotate. Tokens and client certificates are read again once per minute, as client-go and kubelet
-//! expect of clients.
+//! Credentials of requests, which may rotate: the files of tokens, client certificates and certificate authorities are read
+//! again once per minute, and credential plugins run again.
 
 use std::{
     fs,
     future::Future,
-    path::PathBuf,
+    mem,
+    path::{Path, PathBuf},
     pin::Pin,
+    sync::{Arc, atomic::Ordering},
     task::{Context, Poll},
     time::Duration,
 };
 
-use http::{HeaderValue, Request, Response, header::AUTHORIZATION};
+use http::{HeaderValue, Request, Response, StatusCode, header::AUTHORIZATION};
 use kube::{
     Config,
     client::{Body, DynBody},
+    config::AuthInfo,
 };
-use tokio::time::Instant;
-use tower::{BoxError, Service};
+use kubewright_machinery::base64::{Encoding, encode};
+use tokio::{sync::Mutex, time::Instant};
+use tower::{BoxError, Service, ServiceExt as _};
 
-use super::{Transport, transport};
+use super::{
+    Transport, authorization,
+    fields::{self, Fields},
+    plugin::{self, ClientCertificate, IssuedCredentials},
+    renewal::{self, Renewal},
+    transport,
+};
 
 /// As `k8s.io/client-go/transport/token_source.go` reads token files.
 const PERIOD: Duration = Duration::from_secs(60);
 
-/// Sends requests with the credentials that the files contain now. If a file cannot be read or used any more, the last valid
-/// contents stay in use: some operators remove a token file once it was read.
-pub(crate) struct Credentials {
+/// Sends requests with the credentials that are valid now. If a file cannot be read or used any more, the last valid contents
+/// stay in use: some operators remove a token file once it was read.
+pub(crate) struct Credentials(Arc<Mutex<Session>>);
+
+/// Connections, and what authenticates the requests in them.
+struct Session {
+    /// Its user has no credentials but the client certificate.
     config: Config,
     transport: Transport,
-    token: Option<Token>,
-    certificate: Vec<(PathBuf, Option<Vec<u8>>)>,
+    source: CredentialSource,
+    issued: Arc<IssuedCredentials>,
+    /// The files of certificates and keys, with their last contents.
+    files: Vec<(PathBuf, Option<Vec<u8>>)>,
     next: Instant,
 }
 
-/// A token file, and the header of its last contents.
-struct Token {
-    file: PathBuf,
-    header: HeaderValue,
-}
-
-impl Token {
-    /// Reads a token file. Space around the token is not part of it.
-    fn read(file: PathBuf) -> Result<Self, String> {
-        let failed = |why: &dyn std::fmt::Display| format!("token file `{}`: {why}", file.display());
-        let token = fs::read_to_string(&file).map_err(|error| failed(&error))?;
-        let token = token.trim();
-        if token.is_empty() {
-            return Err(failed(&"it is empty"));
-        }
-        let mut header = HeaderValue::from_str(&format!("Bearer {token}"))
-            .map_err(|_| failed(&"it contains characters that a header cannot have"))?;
-        header.set_sensitive(true);
-        Ok(Self { file, header })
-    }
+/// Where the credentials come from.
+enum CredentialSource {
+    Fixed,
+    /// A token file.
+    File(PathBuf),
+    Plugin(Arc<Mutex<Renewal>>),
 }
 
 impl Credentials {
     pub(super) fn new(mut config: Config) -> Result<Self, String> {
-        let user = &mut config.auth_info;
-        let other = user.username.is_some() || user.auth_provider.is_some();
-        let token = match user.token_file.take_if(|_| !other) {
-            Some(file) => {
-                // client-go: the file is used, whatever `token` contains.
-                user.token = None;
-                Some(Token::read(file.into())?)
-            }
-            None => None,
-        };
-        let certificate = certificate(&config).into_iter().map(|file| {
+        let (source, issued) = source(&mut config.auth_info)?;
+        if let Some(certificate) = &issued.certificate {
+            install(&mut config.auth_info, certificate);
+        }
+        let files = files(&config).into_iter().map(|file| {
             let contents = fs::read(&file).ok();
             (file, contents)
         });
-        Ok(Self {
-            certificate: certificate.collect(),
+        Ok(Self(Arc::new(Mutex::new(Session {
+            files: files.collect(),
             transport: transport(config.clone())?,
-            token,
+            source,
+            issued,
             config,
             next: Instant::now() + PERIOD,
-        })
-    }
-
-    /// Reads the files again. A new certificate needs new connections.
-    pub(super) fn refresh(&mut self) {
-        if let Some(token) = &mut self.token
-            && let Ok(fresh) = Token::read(token.file.clone())
-        {
-            *token = fresh;
-        }
-        let fresh: Vec<_> = self
-            .certificate
-            .iter()
-            .map(|(file, _)| (file.clone(), fs::read(file).ok()))
-            .collect();
-        if fresh != self.certificate
-            && let Ok(transport) = transport(self.config.clone())
-        {
-            (self.transport, self.certificate) = (transport, fresh);
-        }
+        }))))
     }
 }
 
-/// The files of the client certificate and its key, if the kubeconfig names files.
-fn certificate(config: &Config) -> Vec<PathBuf> {
+/// Takes the credentials of a user, but for the client certificate of the kubeconfig. As in client-go, the contents of a
+/// token file come before `token`, and a plugin is run only without other credentials.
+fn source(user: &mut AuthInfo) -> Result<(CredentialSource, Arc<IssuedCredentials>), String> {
+    if user.auth_provider.is_some() {
+        return Err(fields::no_provider());
+    }
+    let plugin = plugin::of(user).map(mem::take);
+    let set = Fields::of(user);
+    (user.token, user.token_file, user.username, user.password, user.exec) = (None, None, None, None, None);
+    let token = set.text("token").map(authorization::bearer).transpose();
+    let token = token.map_err(|why| format!("`token`: {why}"))?;
+    if let Some(file) = set.text("tokenFile").map(PathBuf::from) {
+        let first = read(&file).or_else(|why| token.ok_or(why))?;
+        return Ok((
+            CredentialSource::File(file),
+            IssuedCredentials::always(Some(first)).into(),
+        ));
+    }
+    if let Some(name) = set.text("username") {
+        let password = set.text("password").unwrap_or_default();
+        let basic = authorization::basic(name.as_bytes(), password.as_bytes());
+        let basic = basic.map_err(|why| format!("`username`: {why}"))?;
+        return Ok((CredentialSource::Fixed, IssuedCredentials::always(Some(basic)).into()));
+    }
+    match plugin {
+        Some(exec) => renewal::start(exec).map(|(renewal, issued)| (CredentialSource::Plugin(renewal), issued)),
+        None => Ok((CredentialSource::Fixed, IssuedCredentials::always(token).into())),
+    }
+}
+
+/// The header of a token file.
+fn read(file: &Path) -> Result<HeaderValue, String> {
+    let read = fs::read_to_string(file).map_err(|error| error.to_string());
+    let header = read.and_then(|token| authorization::bearer(&token));
+    header.map_err(|why| format!("`tokenFile` `{}`: {why}", file.display()))
+}
+
+/// Puts the certificate of a plugin, and its key, into the place of the kubeconfig's.
+fn install(user: &mut AuthInfo, certificate: &ClientCertificate) {
+    user.client_certificate_data = Some(encode(certificate.chain.as_bytes(), Encoding::Standard));
+    user.client_key_data = Some(encode(certificate.key.as_bytes(), Encoding::Standard).into());
+}
+
+/// The files of certificates and keys that the kubeconfig names.
+fn files(config: &Config) -> Vec<PathBuf> {
     let user = &config.auth_info;
     let certificate = user
         .client_certificate
         .as_ref()
         .filter(|_| user.client_certificate_data.is_none());
     let key = user.client_key.as_ref().filter(|_| user.client_key_data.is_none());
-    certificate.into_iter().chain(key).map(PathBuf::from).collect()
+    let of_user = certificate.into_iter().chain(key).map(PathBuf::from);
+    of_user.chain(config.root_cert_file.clone()).collect()
+}
+
+impl Session {
+    /// Renews what is due.
+    ///
+    /// # Errors
+    /// If there are no valid credentials any more.
+    async fn renew(&mut self) -> Result<(), String> {
+        let now = Instant::now();
+        if now >= self.next {
+            self.next = now + PERIOD;
+            self.read_again();
+        }
+        if let CredentialSource::Plugin(renewal) = &self.source {
+            let issued = renewal.lock().await.credentials().await?;
+            if !Arc::ptr_eq(&issued, &self.issued) {
+                self.accept(issued)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads the files again. New certificates need new connections.
+    fn read_again(&mut self) {
+        if let CredentialSource::File(file) = &self.source
+            && let Ok(fresh) = read(file)
+        {
+            self.issued = IssuedCredentials::always(Some(fresh)).into();
+        }
+        let read = |(file, _): &(PathBuf, _)| (file.clone(), fs::read(file).ok());
+        let fresh: Vec<_> = self.files.iter().map(read).collect();
+        if fresh != self.files
+            && let Ok(transport) = transport(self.config.clone())
+        {
+            (self.transport, self.files) = (transport, fresh);
+        }
+    }
+
+    /// Uses new credentials of the plugin. A new certificate needs new connections.
+    fn accept(&mut self, issued: Arc<IssuedCredentials>) -> Result<(), String> {
+        if issued.certificate != self.issued.certificate {
+            let mut config = self.config.clone();
+            (
+                config.auth_info.client_certificate_data,
+                config.auth_info.client_key_data,
+            ) = (None, None);
+            if let Some(certificate) = &issued.certificate {
+                install(&mut config.auth_info, certificate);
+            }
+            self.transport = transport(config.clone())?;
+            self.config = config;
+        }
+        self.issued = issued;
+        Ok(())
+    }
 }
 
 impl Service<Request<Body>> for Credentials {
@@ -116,19 +193,26 @@ impl Service<Request<Body>> for Credentials {
     type Error = BoxError;
     type Future = Pin<Box<dyn Future<Output = Result<Self::Response, BoxError>> + Send>>;
 
-    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
-        let now = Instant::now();
-        if now >= self.next {
-            self.next = now + PERIOD;
-            self.refresh();
-        }
-        self.transport.poll_ready(cx)
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
+        Poll::Ready(Ok(()))
     }
 
     fn call(&mut self, mut request: Request<Body>) -> Self::Future {
-        if let Some(token) = &self.token {
-            request.headers_mut().insert(AUTHORIZATION, token.header.clone());
-        }
-        self.transport.call(request)
+        let session = self.0.clone();
+        Box::pin(async move {
+            let mut session = session.lock().await;
+            session.renew().await?;
+            let issued = session.issued.clone();
+            if let Some(authorization) = &issued.authorization {
+                request.headers_mut().insert(AUTHORIZATION, authorization.clone());
+            }
+            let sent = session.transport.ready().await?.call(request);
+            drop(session);
+            let response = sent.await?;
+            if response.status() == StatusCode::UNAUTHORIZED {
+                issued.refused.store(true, Ordering::Relaxed);
+            }
+            Ok(response)
+        })
     }
 }

@@ -2,18 +2,18 @@
 
 use std::{
     env, fs,
-    io::ErrorKind,
+    io::{ErrorKind, IsTerminal as _, stdin},
     path::{Path, PathBuf},
 };
 
 use http::Uri;
 use kube::{
     Config,
-    config::{Cluster, KubeConfigOptions, Kubeconfig},
+    config::{AuthInfo, Cluster, KubeConfigOptions, Kubeconfig, NamedAuthInfo},
 };
 
 use super::{
-    plugin,
+    fields, plugin, pod,
     proxy::{self, Environment},
 };
 
@@ -34,12 +34,9 @@ pub(crate) async fn config(kubeconfig: Option<&Path>) -> Result<Config, String> 
     if !listed.is_empty() {
         return from_files(&existing(listed)?, "KUBECONFIG").await;
     }
-    let in_cluster = match Config::incluster() {
-        Ok(mut config) => {
-            config.proxy_url = Environment::read().proxy_of(&config.cluster_url)?;
-            return Ok(config);
-        }
-        Err(error) => error,
+    let in_cluster = match pod::config(Path::new(pod::ACCOUNT), |name| env::var(name).ok()) {
+        Ok(config) => return Ok(config),
+        Err(why) => why,
     };
     let home = env::home_dir().map(|home| home.join(".kube").join("config"));
     match home.filter(|path| path.exists()) {
@@ -85,17 +82,17 @@ async fn from_files(paths: &[PathBuf], source: &str) -> Result<Config, String> {
         .map_err(|why| format!("{source}: {why}"))
 }
 
-/// The configuration of the current context.
+/// The configuration of the current context, whose fields are checked as client-go checks them.
 pub(super) async fn from_merged(mut file: Kubeconfig, environment: &Environment) -> Result<Config, String> {
-    let (named, authority) = current(&mut file).map_or((None, None), |cluster| {
-        cluster.tls_server_name.take_if(|name| name.is_empty());
-        let authority = cluster.certificate_authority.clone();
-        let authority = authority.filter(|_| cluster.certificate_authority_data.is_none());
-        let named = cluster.proxy_url.take().filter(|url| !url.is_empty());
+    let (mut named, mut authority) = (None, None);
+    // Without a current context, or its cluster, kube's error names what is missing.
+    if let Some((cluster, user)) = current(&mut file) {
+        fields::check(cluster, user)?;
+        authority = cluster.certificate_authority.clone();
+        named = cluster.proxy_url.take();
         // kube reads HTTPS_PROXY, for every server and with other rules, if a cluster names no proxy.
         cluster.proxy_url = Some("http://unused.invalid".to_owned());
-        (named, authority)
-    });
+    }
     let mut config = Config::from_custom_kubeconfig(file, &KubeConfigOptions::default())
         .await
         .map_err(|error| error.to_string())?;
@@ -106,22 +103,35 @@ pub(super) async fn from_merged(mut file: Kubeconfig, environment: &Environment)
     if let Some(cluster) = config.auth_info.exec.as_mut().and_then(|exec| exec.cluster.as_mut()) {
         cluster.proxy_url = named;
     }
-    // kube reads this file again once per minute.
-    config.root_cert_file = authority.filter(|_| !config.accept_invalid_certs).map(PathBuf::from);
+    if config.root_cert.as_ref().is_some_and(Vec::is_empty) {
+        let name = if authority.is_some() { "" } else { "-data" };
+        return Err(format!("`certificate-authority{name}` contains no certificate"));
+    }
+    config.root_cert_file = authority.map(PathBuf::from);
     if config.default_namespace.is_empty() {
         config.default_namespace = "default".to_owned();
     }
-    plugin::check(&mut config.auth_info)?;
+    plugin::check(&mut config.auth_info, stdin().is_terminal())?;
     Ok(config)
 }
 
-/// The cluster of the current context.
-fn current(file: &mut Kubeconfig) -> Option<&mut Cluster> {
+/// The cluster and the user of the current context. A context may name no user, or one that the file does not have.
+fn current(file: &mut Kubeconfig) -> Option<(&mut Cluster, &mut AuthInfo)> {
     let name = file.current_context.as_ref()?;
-    let context = file.contexts.iter().find(|context| context.name == *name)?;
-    let cluster = &context.context.as_ref()?.cluster;
-    let cluster = file.clusters.iter_mut().find(|named| named.name == *cluster)?;
-    cluster.cluster.as_mut()
+    let context = file.contexts.iter_mut().find(|context| context.name == *name)?;
+    let context = context.context.as_mut()?;
+    let cluster = file.clusters.iter_mut().find(|named| named.name == context.cluster)?;
+    let cluster = cluster.cluster.as_mut()?;
+    let user = context.user.get_or_insert_default();
+    if !file.auth_infos.iter().any(|named| named.name == *user) {
+        let name = user.clone();
+        file.auth_infos.push(NamedAuthInfo {
+            name,
+            ..NamedAuthInfo::default()
+        });
+    }
+    let user = file.auth_infos.iter_mut().find(|named| named.name == *user)?;
+    Some((cluster, user.auth_info.get_or_insert_default()))
 }
 
 /// The URL of `proxy-url`, which must name its scheme, as in client-go.

@@ -1,11 +1,15 @@
 //! Finds the API server and its credentials, and connects to it: kubeconfigs, in-cluster, proxies. The command line compiles
 //! this module too, so the module imports nothing of its crate.
 
+mod authorization;
 mod connector;
 mod credentials;
+mod fields;
 mod kubeconfig;
 mod plugin;
+pub(crate) mod pod;
 mod proxy;
+mod renewal;
 mod socks;
 
 use std::sync::{Arc, Mutex, PoisonError};
@@ -23,7 +27,7 @@ use kube::{
 };
 use tower::{BoxError, Layer as _, ServiceExt as _, layer::layer_fn, service_fn, util::BoxService};
 
-use self::{connector::Connector, credentials::Credentials, plugin::readable, proxy::Proxy};
+use self::{connector::Connector, credentials::Credentials, proxy::Proxy};
 
 pub(crate) use self::kubeconfig::config;
 
@@ -31,7 +35,8 @@ pub(crate) use self::kubeconfig::config;
 type Transport = BoxService<Request<Body>, Response<Box<DynBody>>, BoxError>;
 
 /// A client of the API server of `config`, through the proxy of `config` if it has one. It reads token files, and the files of
-/// client certificates, again once per minute.
+/// certificates, again once per minute. A credential plugin runs now, and again when its credentials have ended or were
+/// refused.
 ///
 /// # Errors
 /// If credentials, certificates or the proxy cannot be used.
@@ -40,17 +45,28 @@ pub(crate) fn builder(config: Config) -> Result<ClientBuilder<Credentials>, Stri
     Ok(ClientBuilder::new(Credentials::new(config)?, namespace))
 }
 
-/// The connections to the API server of `config`, with kube's layers.
+/// The connections to the API server of `config`, with kube's layers, and without credentials but the client certificate.
 fn transport(config: Config) -> Result<Transport, String> {
+    let name = server_name(&config)?;
     match &config.proxy_url {
-        Some(proxy) => proxied(Proxy::new(proxy)?, &config),
+        Some(proxy) => proxied(Proxy::new(proxy)?, &config, name),
         None => direct(config),
     }
 }
 
+/// What `tls-server-name` puts in the place of the server's host.
+fn server_name(config: &Config) -> Result<Option<FixedServerNameResolver>, String> {
+    let resolver = |name: &String| {
+        let server = name.clone().try_into();
+        let server = server.map_err(|error| format!("`tls-server-name` `{name}`: {error}"))?;
+        Ok(FixedServerNameResolver::new(server))
+    };
+    config.tls_server_name.as_ref().map(resolver).transpose()
+}
+
 /// The service that kube makes.
 fn direct(config: Config) -> Result<Transport, String> {
-    let builder = ClientBuilder::try_from(config).map_err(|error| readable(&error))?;
+    let builder = ClientBuilder::try_from(config).map_err(|error| error.to_string())?;
     // The builder releases its service to layers alone.
     let made = Mutex::new(None);
     builder.with_layer(&layer_fn(|service| {
@@ -61,8 +77,8 @@ fn direct(config: Config) -> Result<Transport, String> {
 }
 
 /// The service that kube makes, without its spans and its retries, over a connection through a proxy.
-fn proxied(proxy: Proxy, config: &Config) -> Result<Transport, String> {
-    let failed = |error: kube::Error| readable(&error);
+fn proxied(proxy: Proxy, config: &Config, name: Option<FixedServerNameResolver>) -> Result<Transport, String> {
+    let failed = |error: kube::Error| error.to_string();
     let tls = Arc::new(config.rustls_client_config().map_err(failed)?);
     let mut http = HttpConnector::new();
     http.enforce_http(false);
@@ -71,13 +87,9 @@ fn proxied(proxy: Proxy, config: &Config) -> Result<Transport, String> {
     let forwards = !proxy.is_socks && config.cluster_url.scheme_str() == Some("http");
     let authorization = proxy.authorization().filter(|_| forwards);
     let connector = Connector::new(dial, proxy, config.connect_timeout);
-    let https = match &config.tls_server_name {
+    let https = match name {
         None => HttpsConnector::from((connector, tls)),
-        Some(name) => {
-            let server = name.clone().try_into();
-            let server = server.map_err(|error| format!("`tls-server-name` `{name}`: {error}"))?;
-            HttpsConnector::new(connector, tls, false, Arc::new(FixedServerNameResolver::new(server)))
-        }
+        Some(name) => HttpsConnector::new(connector, tls, false, Arc::new(name)),
     };
     let client: legacy::Client<_, Body> = legacy::Client::builder(TokioExecutor::new()).build(https);
     let requests = service_fn(move |mut request: Request<Body>| {
@@ -90,11 +102,7 @@ fn proxied(proxy: Proxy, config: &Config) -> Result<Transport, String> {
         .map_err(BoxError::from)
         .map_response(|response| response.map(|body| Box::new(body.map_err(BoxError::from)) as Box<DynBody>));
     let headed = config.extra_headers_layer().map_err(failed)?.layer(boxed);
-    let based = config.base_uri_layer();
-    Ok(match config.auth_layer().map_err(failed)? {
-        Some(authentication) => BoxService::new(based.layer(authentication.layer(headed))),
-        None => BoxService::new(based.layer(headed)),
-    })
+    Ok(BoxService::new(config.base_uri_layer().layer(headed)))
 }
 
 #[cfg(test)]

@@ -4,7 +4,8 @@
 use std::net::IpAddr;
 
 use http::{HeaderValue, Uri};
-use kubewright_machinery::base64::{Encoding, encode};
+
+use super::authorization;
 
 /// Schemes of proxies, with their default ports.
 const SCHEMES: [(&str, u16); 4] = [("http", 80), ("https", 443), ("socks5", 1080), ("socks5h", 1080)];
@@ -72,10 +73,7 @@ impl Proxy {
     /// The value of the header `Proxy-Authorization`.
     pub(super) fn authorization(&self) -> Option<HeaderValue> {
         let (user, password) = self.credentials.as_ref()?;
-        let pair = [user.as_slice(), b":", password].concat();
-        let mut value = HeaderValue::from_str(&format!("Basic {}", encode(&pair, Encoding::Standard))).ok()?;
-        value.set_sensitive(true);
-        Some(value)
+        authorization::basic(user, password).ok()
     }
 }
 

@@ -1,0 +1,48 @@
+//! The configuration of the client in a pod: the variables that kubelet sets, and the files of the service account, as
+//! `rest.InClusterConfig` of client-go reads them.
+
+use std::{fs, net::IpAddr, path::Path};
+
+use http::Uri;
+use kube::Config;
+
+use super::{fields, proxy::Environment};
+
+/// Where kubelet mounts the files of the service account.
+pub(super) const ACCOUNT: &str = "/var/run/secrets/kubernetes.io/serviceaccount";
+
+/// The configuration of the pod with these variables and this folder of its service account, whose token and certificate
+/// authority may rotate. The proxy is that of the variables, unless `NO_PROXY` lists the address of the API server.
+///
+/// # Errors
+/// If a variable or a file is missing, or names a proxy that cannot be used.
+pub(crate) fn config(account: &Path, get: impl Fn(&str) -> Option<String>) -> Result<Config, String> {
+    let variable = |name: &str| {
+        let value = get(name).filter(|value| !value.is_empty());
+        value.ok_or_else(|| format!("`{name}` is not set"))
+    };
+    let (host, port) = (
+        variable("KUBERNETES_SERVICE_HOST")?,
+        variable("KUBERNETES_SERVICE_PORT")?,
+    );
+    let host = match host.parse() {
+        Ok(IpAddr::V6(address)) => format!("[{address}]"),
+        _ => host,
+    };
+    let server = format!("https://{host}:{port}");
+    let url: Uri = server.parse().map_err(|error| format!("`{server}`: {error}"))?;
+    let file = |name: &str| account.join(name).to_string_lossy().into_owned();
+    let read = |name: &str| fs::read_to_string(file(name)).map_err(|error| format!("`{}`: {error}", file(name)));
+    let mut config = Config::new(url);
+    config.default_namespace = read("namespace")?.trim().to_owned();
+    let authorities = fields::certificates(&read("ca.crt")?);
+    if authorities.is_empty() {
+        return Err(format!("`{}` contains no certificate", file("ca.crt")));
+    }
+    config.root_cert = Some(authorities);
+    config.root_cert_file = Some(file("ca.crt").into());
+    read("token")?;
+    config.auth_info.token_file = Some(file("token"));
+    config.proxy_url = Environment::of(get).proxy_of(&config.cluster_url)?;
+    Ok(config)
+}
