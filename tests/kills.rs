@@ -165,7 +165,7 @@ fn init_killed_at_any_time_happens_completely_or_not_at_all() {
 fn earlier_project() -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
     earlier::write(&"0.1.0".parse().unwrap(), "one", dir.path());
-    for name in ["apiserver", "machinery", "manifests", "runtime", "schema"] {
+    for name in ["apiserver", "machinery", "runtime", "schema"] {
         // An ejected crate is not replaced.
         let folder = dir.path().join("crates").join(name);
         fs::remove_dir_all(folder.join("src")).unwrap();
