@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::{options::Validation, strict, work::Work};
 use crate::{
-    meta, request,
+    kinds, meta, request,
     resource::Resource,
     status::Status,
     strategy::{Empties, Strategy},
@@ -18,7 +18,7 @@ use crate::{
 /// [`Validation::Strict`].
 pub(super) fn read(work: &mut Work, validation: Validation) -> Result<Value, Status> {
     let (resource, call) = (work.resource(), work.call);
-    if !resource.is_typed() && call.content_type.starts_with(request::body::PROTOBUF) {
+    if !resource.is_typed() && call.content_type.starts_with(kinds::protobuf::MEDIA_TYPE) {
         return Err(Status::unsupported_media_type(&[
             "application/json",
             "application/yaml",

@@ -6,15 +6,16 @@ use http_body_util::BodyExt;
 use serde_json::{Map, Value};
 
 use super::{json, yaml};
-use crate::{kinds::protobuf, status::Status};
+use crate::{
+    kinds::protobuf::{self, MEDIA_TYPE as PROTOBUF},
+    status::Status,
+};
 
 /// The longest body in bytes, as upstream.
 pub const LIMIT: usize = 3 * 1024 * 1024;
 
 /// The supported media types, in the order in which the server lists them.
 const UNDERSTOOD: [&str; 3] = ["application/json", "application/yaml", PROTOBUF];
-/// Supported for built-in kinds.
-pub const PROTOBUF: &str = "application/vnd.kubernetes.protobuf";
 
 /// Receives a body.
 ///
