@@ -10,7 +10,8 @@ use crate::{
     meta,
     registry::{
         convert,
-        record::{Draft, Written},
+        record::Written,
+        storage::{self, Target},
     },
     status::Status,
     store::{Key, Record},
@@ -150,7 +151,8 @@ fn store(work: &Work, object: &mut Value, other: Option<Value>, dry_run: bool) -
     let (mut text, mut other) = (None, other);
     if !dry_run {
         let key = work.key(meta::text(object, "name"));
-        let draft = Draft::of(other.as_ref().unwrap_or(object));
+        let target = Target { key: &key, revision: 0 };
+        let draft = storage::draft(work, &target, object, &mut other)?;
         let Ok(record) = work.core.store.create(&key, &|revision| draft.at(revision)) else {
             return Err(taken(work, object, &key));
         };
