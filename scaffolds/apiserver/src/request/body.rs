@@ -70,14 +70,18 @@ pub fn options(content_type: &str, body: &[u8]) -> Result<Object, Status> {
     parse(content_type, body)?.map_err(Status::bad_request)
 }
 
+/// Whether a body is JSON.
+pub fn is_json(content_type: &str) -> bool {
+    matches!(media_type(content_type).as_str(), "" | "application/json")
+}
+
+fn media_type(content_type: &str) -> String {
+    let media_type = content_type.split(';').next().unwrap_or_default();
+    media_type.trim().to_ascii_lowercase()
+}
+
 fn parse(content_type: &str, body: &[u8]) -> Result<Result<Object, String>, Status> {
-    let media_type = content_type
-        .split(';')
-        .next()
-        .unwrap_or_default()
-        .trim()
-        .to_ascii_lowercase();
-    let read = match media_type.as_str() {
+    let read = match media_type(content_type).as_str() {
         "" | "application/json" => json::read(body).map_err(|why| format!("{AMISS}; json parse error: {why}")),
         "application/yaml" => yaml::read(body),
         PROTOBUF => return Ok(protobuf::read(body).map(|object| (object, Vec::new()))),
