@@ -210,9 +210,17 @@ pub(super) fn check_name(work: &Work, object: &Value) -> Result<(), Status> {
     if said == expected {
         return Ok(());
     }
-    Err(Status::bad_request(if said.is_empty() {
-        format!("the name of the object ({expected} based on URL) was undeterminable: name must be provided")
-    } else {
-        format!("the name of the object ({said}) does not match the name on the URL ({expected})")
-    }))
+    if said.is_empty() {
+        return Err(undeterminable(expected));
+    }
+    Err(Status::bad_request(format!(
+        "the name of the object ({said}) does not match the name on the URL ({expected})"
+    )))
+}
+
+/// 400 for an object without a name.
+pub(super) fn undeterminable(expected: &str) -> Status {
+    Status::bad_request(format!(
+        "the name of the object ({expected} based on URL) was undeterminable: name must be provided"
+    ))
 }

@@ -107,14 +107,22 @@ fn typed(value: Value) -> Result<Map<String, Value>, String> {
             ));
         }
     };
-    for field in ["apiVersion", "kind"] {
-        if let Some(value) = object.get(field).filter(|value| !value.is_string() && !value.is_null()) {
-            let found = kubewright_machinery::go::kind(value);
-            let why = format!("json: cannot unmarshal {found} into Go struct field .{field} of type string");
-            return Err(format!("{AMISS}; json parse error: {why}"));
-        }
+    match untyped(&object) {
+        Some(why) => Err(why),
+        None => Ok(object),
     }
-    Ok(object)
+}
+
+/// Why the type of an object cannot be read, if it is not a text.
+pub fn untyped(object: &Map<String, Value>) -> Option<String> {
+    ["apiVersion", "kind"].into_iter().find_map(|field| {
+        let value = object
+            .get(field)
+            .filter(|value| !value.is_string() && !value.is_null())?;
+        let found = kubewright_machinery::go::kind(value);
+        let why = format!("json: cannot unmarshal {found} into Go struct field .{field} of type string");
+        Some(format!("{AMISS}; json parse error: {why}"))
+    })
 }
 
 /// The first 30 bytes: as text if they begin an object, otherwise in hexadecimal.

@@ -27,8 +27,10 @@ const DRAWS: usize = 8;
 pub async fn insert(work: &mut Work<'_>, attempt: &Attempt<'_>, mut object: Value) -> Result<Option<Done>, Status> {
     let is_named = attempt.plan.name.is_some();
     if is_named {
-        meta::system::wipe(&mut object);
-        meta::set(&mut object, "resourceVersion", None);
+        // Upstream, only a POST loses what else clients may not choose: the time of a deletion stays.
+        for field in ["resourceVersion", "selfLink"] {
+            meta::set(&mut object, field, None);
+        }
     }
     let is_taken = |status: &Status| status.reason == "AlreadyExists";
     let generates = meta::text(&object, "name").is_empty() && !meta::text(&object, "generateName").is_empty();
