@@ -3,7 +3,7 @@
 use super::{given, report};
 use anyhow::{Context, Result, anyhow};
 use clap::ValueEnum;
-use kubewright_apiserver::serve::{Listener, TemporaryFolder};
+use kubewright_apiserver::serve::{Listener, TemporaryFolder, random_token};
 use kubewright_apiserver::{ApiServer, Controllers, OpenError, Options, User};
 use std::path::{Path, PathBuf};
 
@@ -11,13 +11,13 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Listens only on 127.0.0.1. The user of the kubeconfig may do everything. Its
-client certificate is valid for one run, so every run writes a new kubeconfig.
-Ctrl-C stops the server.")]
+certificate authority and its token are those of one run, so every run writes
+a new kubeconfig. Ctrl-C stops the server.")]
 pub struct Args {
     /// The port; 0 chooses a free one
     #[arg(long, default_value_t = 0)]
     port: u16,
-    /// A bearer token of the administrator, for clients without certificates. `ps` shows it to all users of this machine
+    /// The bearer token of the administrator [default: a random one]. `ps` shows it to all users of this machine
     #[arg(long, value_name = "TOKEN", value_parser = token, conflicts_with = "token_file")]
     token: Option<String>,
     /// A file with the token, which `ps` does not show
@@ -46,15 +46,18 @@ enum Controller {
     ServiceAccounts,
 }
 
-/// The token of the administrator.
-fn administrator(args: &Args) -> Result<Option<String>> {
+/// The token of the administrator; a random one if none is given.
+fn administrator(args: &Args) -> Result<String> {
+    if let Some(token) = &args.token {
+        return Ok(token.clone());
+    }
     let Some(file) = &args.token_file else {
-        return Ok(args.token.clone());
+        return random_token().context("cannot make a token");
     };
     let name = file.display();
     let text = given::file(file).with_context(|| format!("cannot read the token in `{name}`"))?;
     let refused = |why| anyhow!("`{name}` does not hold a token: {why}");
-    token(text.trim_end_matches(['\r', '\n'])).map(Some).map_err(refused)
+    token(text.trim_end_matches(['\r', '\n'])).map_err(refused)
 }
 
 /// A token that a header can contain.
@@ -86,13 +89,13 @@ fn controllers(args: &Args) -> Controllers {
 
 async fn serve(args: Args) -> Result<()> {
     let token = administrator(&args)?;
-    let listener = Listener::bind(args.port, token.clone())
+    let listener = Listener::bind(args.port, Some(token.clone()))
         .await
         .map_err(|error| listen(error, args.port))?;
     let address = listener.address();
     let options = Options {
         controllers: controllers(&args),
-        tokens: token.map(|token| (token, User::admin())).into_iter().collect(),
+        tokens: vec![(token, User::admin())],
         address: address.to_string(),
         ..Options::default()
     };

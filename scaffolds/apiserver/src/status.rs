@@ -53,6 +53,19 @@ impl<'a> Subject<'a> {
     }
 }
 
+/// The server's own failure, among the faults of an object.
+pub fn failure(message: String) -> Cause {
+    let (reason, field) = (FAILURE, String::new());
+    Cause { reason, field, message }
+}
+
+/// The reason of a failure, which concerns no field.
+const FAILURE: &str = "InternalError";
+
+fn is_failure(cause: &Cause) -> bool {
+    cause.reason == FAILURE && cause.field.is_empty()
+}
+
 impl Status {
     /// A Status with this code, reason and message, without details.
     pub fn new(code: u16, reason: &'static str, message: impl Into<String>) -> Self {
@@ -129,8 +142,11 @@ impl Status {
     }
 
     /// 422: the object is invalid. `kind` is its group and kind. As upstream, a repeated cause is listed once in the
-    /// message and each time in the causes.
+    /// message and each time in the causes. If one of them is a [`failure`], the answer is that one's 500.
     pub fn invalid(kind: Subject, name: &str, causes: &[Cause]) -> Self {
+        if let Some(failure) = causes.iter().find(|cause| is_failure(cause)) {
+            return Self::internal(&failure.message);
+        }
         let mut said: Vec<String> = Vec::new();
         for it in causes.iter().map(Cause::to_string) {
             if !said.contains(&it) {

@@ -49,6 +49,11 @@ pub mod patch {
     pub use crate::patch::{Patched, json, merge, strategic};
 }
 
+/// Objects in Protobuf.
+pub mod protobuf {
+    pub use crate::kinds::protobuf::{MEDIA_TYPE, read, read_events};
+}
+
 /// The store, and what it hands out.
 pub mod store {
     pub use crate::store::{Change, HISTORY, HISTORY_BYTES, Key, Kind, Range, Store};

@@ -29,8 +29,8 @@ fn options() -> Options {
     }
 }
 
-async fn running() -> (Running, Kubeconfig) {
-    let listener = Listener::bind(0, Some(TOKEN.to_owned())).await.unwrap();
+async fn running(token: Option<&str>) -> (Running, Kubeconfig) {
+    let listener = Listener::bind(0, token.map(str::to_owned)).await.unwrap();
     let kubeconfig = Kubeconfig::from_yaml(&listener.kubeconfig()).unwrap();
     (listener.serve(ApiServer::new(options())).unwrap(), kubeconfig)
 }
@@ -44,8 +44,7 @@ async fn client(kubeconfig: Kubeconfig) -> Client {
 
 #[tokio::test]
 async fn the_kubeconfigs_certificate_authenticates_the_administrator() {
-    let (running, mut kubeconfig) = running().await;
-    kubeconfig.auth_infos[0].auth_info.as_mut().unwrap().token = None;
+    let (running, kubeconfig) = running(None).await;
     let client = client(kubeconfig).await;
     let namespaces: Api<Namespace> = Api::all(client.clone());
     assert_eq!(namespaces.list(&Default::default()).await.unwrap().items.len(), 4);
@@ -63,9 +62,10 @@ async fn the_kubeconfigs_certificate_authenticates_the_administrator() {
 
 #[tokio::test]
 async fn a_token_authenticates_without_a_certificate() {
-    let (_running, mut kubeconfig) = running().await;
-    let user = kubeconfig.auth_infos[0].auth_info.as_mut().unwrap();
-    (user.client_certificate_data, user.client_key_data) = (None, None);
+    let (_running, kubeconfig) = running(Some(TOKEN)).await;
+    // A client that cannot read a key refuses the whole kubeconfig.
+    let user = kubeconfig.auth_infos[0].auth_info.as_ref().unwrap();
+    assert!(user.client_certificate_data.is_none() && user.client_key_data.is_none());
     let client = client(kubeconfig).await;
     assert_eq!(client.apiserver_version().await.unwrap().minor, "36");
     let spec = TokenReviewSpec {
@@ -102,9 +102,8 @@ async fn a_token_authenticates_without_a_certificate() {
 
 #[tokio::test]
 async fn requests_without_or_with_wrong_credentials_are_refused() {
-    let (_running, mut kubeconfig) = running().await;
-    let user = kubeconfig.auth_infos[0].auth_info.as_mut().unwrap();
-    (user.client_certificate_data, user.client_key_data, user.token) = (None, None, None);
+    let (_running, mut kubeconfig) = running(Some(TOKEN)).await;
+    kubeconfig.auth_infos[0].auth_info.as_mut().unwrap().token = None;
     let anonymous = client(kubeconfig.clone()).await;
     assert_eq!(anonymous.apiserver_version().await.unwrap().minor, "36");
     let refused = Api::<Namespace>::all(anonymous)
@@ -251,7 +250,7 @@ async fn only_its_owner_can_read_the_kubeconfig() {
 async fn a_shutdown_ends_watches_without_an_error() {
     use futures::StreamExt;
 
-    let (running, kubeconfig) = running().await;
+    let (running, kubeconfig) = running(Some(TOKEN)).await;
     let namespaces: Api<Namespace> = Api::all(client(kubeconfig).await);
     let watch = namespaces.watch(&Default::default(), "0").await.unwrap();
     let mut watch = std::pin::pin!(watch);

@@ -1,5 +1,6 @@
 //! The compared parts of an answer: status, the headers that affect clients, and the body.
 
+use kubewright_apiserver::testing::protobuf;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -20,9 +21,16 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// Parses a body: one value in JSON or YAML, JSON lines (a watch), or text.
-    pub fn body(bytes: &[u8], watch: bool) -> Value {
+    /// Parses a body: one value in JSON, YAML or Protobuf, the events of a watch, or text.
+    pub fn body(bytes: &[u8], media_type: &str, watch: bool) -> Value {
         let text = String::from_utf8_lossy(bytes);
+        if media_type.starts_with(protobuf::MEDIA_TYPE) {
+            let decoded = match watch {
+                true => protobuf::read_events(bytes).map(Value::from),
+                false => protobuf::read(bytes).map(Value::from),
+            };
+            return decoded.unwrap_or_else(Value::from);
+        }
         if watch {
             let events = serde_json::Deserializer::from_slice(bytes).into_iter::<Value>();
             let events: Result<Vec<_>, _> = events.collect();

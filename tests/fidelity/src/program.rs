@@ -7,8 +7,8 @@ use std::{collections::BTreeMap, fs, path::Path};
 
 use crate::{Answer, hook::Hook};
 
-/// A named list of requests. `$ns` stands for the program's own namespace, which exists when it starts; `$hook` and others
-/// for a webhook that the process which runs the program serves, see `hook.rs`.
+/// A named list of requests. `$ns` stands for the program's own namespace, which exists when it starts; `$x(1000)` for a thousand
+/// letters; `$hook` and others for a webhook that the process which runs the program serves, see `hook.rs`.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Program {
     /// The behaviour that it shows.
@@ -143,8 +143,19 @@ pub fn probes() -> Result<BTreeMap<String, Vec<Program>>> {
 /// The words that stand for the webhook of the process that runs the program.
 const HOOK: [&str; 5] = ["$hook", "$other", "$plain", "$ca", "$stranger"];
 
+/// Replaces `$x(1000)` by as many letters.
+fn lengthen(text: &mut String) -> Result<()> {
+    while let Some(at) = text.find("$x(") {
+        let end = text[at..].find(')').context("no end of `$x(`")?;
+        let count: usize = text[at + 3..at + end].parse()?;
+        text.replace_range(at..=at + end, &"x".repeat(count));
+    }
+    Ok(())
+}
+
 fn fill(text: &str, namespace: &str, earlier: &[Answer]) -> Result<String> {
     let mut filled = text.replace("$ns", namespace);
+    lengthen(&mut filled)?;
     if HOOK.iter().any(|word| filled.contains(word)) {
         for (word, value) in &Hook::get()?.words {
             filled = filled.replace(word, value);

@@ -144,9 +144,10 @@ impl Target {
         let (head, body) = timeout(PATIENCE, exchange)
             .await
             .with_context(|| format!("no end of the answer to `{}`", step.r#do))??;
+        let media_type = head.headers.get("content-type").and_then(|value| value.to_str().ok());
         let mut answer = Answer {
             code: head.status.as_u16(),
-            body: Answer::body(&body, watch && head.status.is_success()),
+            body: Answer::body(&body, media_type.unwrap_or_default(), watch && head.status.is_success()),
             ..Answer::default()
         };
         for name in HEADERS {

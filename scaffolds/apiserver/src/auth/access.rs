@@ -34,7 +34,8 @@ pub(super) fn subject(asked: &Asked, review: &Value) -> Result<Value, Status> {
 
 /// `LocalSubjectAccessReview`.
 pub(super) fn local(asked: &Asked, review: &Value) -> Result<Value, Status> {
-    let said = review["spec"]["resourceAttributes"]["namespace"].as_str();
+    let attributes_of = review["spec"].get("resourceAttributes");
+    let said = attributes_of.map(|of| of["namespace"].as_str().unwrap_or_default());
     let namespace = meta::text(review, "namespace");
     if let Some(said) = said.filter(|said| *said != namespace) {
         let field = Path::new("spec").child("resourceAttributes").child("namespace");

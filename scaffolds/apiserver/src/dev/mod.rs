@@ -19,8 +19,9 @@ use kubewright_schema::files;
 use tokio::sync::oneshot;
 
 use crate::{
-    serve::{Listener, TemporaryFolder},
+    serve::{self, Listener, TemporaryFolder},
     server::{ApiServer, Options},
+    user::User,
 };
 
 use self::{
@@ -216,10 +217,14 @@ async fn apply_samples(server: &ApiServer) -> Result<(), String> {
 }
 
 async fn listen() -> Result<(Listener, ApiServer), String> {
-    let listener = Listener::bind(0, None).await.map_err(|error| describe(&error))?;
+    let token = serve::random_token().map_err(|error| format!("cannot make a token: {error}"))?;
+    let listener = Listener::bind(0, Some(token.clone()))
+        .await
+        .map_err(|error| describe(&error))?;
     let address = listener.address().to_string();
     let server = ApiServer::new(Options {
         address,
+        tokens: vec![(token, User::admin())],
         ..Options::default()
     });
     Ok((listener, server))

@@ -60,7 +60,7 @@ impl BuiltIn {
         (self.kind.decoded)(object);
         Ok(unknown
             .into_iter()
-            .map(|path| format!("unknown field \"{path}\""))
+            .map(|path| format!("unknown field {}", kubewright_machinery::go::quote(&path)))
             .collect())
     }
 

@@ -46,7 +46,6 @@ pub(crate) mod shapes;
 mod storage;
 mod unsteered;
 mod volume;
-mod wire;
 mod workload;
 
 pub use openapi::{openapi_schema, openapi_schema_names};

@@ -16,8 +16,70 @@ use std::{
 };
 
 const TEXT: &str = include_str!("shapes.txt");
+/// Definitions that OpenAPI lacks: servers send them, and never receive them.
+const SENT: &str = "\
+~apis.meta.v1.APIGroup t=object k=/v1/APIGroup
+ name - str b=1
+ preferredVersion o &~apis.meta.v1.GroupVersionForDiscovery b=3
+ serverAddressByClientCIDRs o [&~apis.meta.v1.ServerAddressByClientCIDR] b=4
+ versions - [&~apis.meta.v1.GroupVersionForDiscovery] b=2
+~apis.meta.v1.APIGroupList t=object k=/v1/APIGroupList
+ groups - [&~apis.meta.v1.APIGroup] b=1
+~apis.meta.v1.APIResource t=object
+ categories o [str] b=7
+ group o str b=8
+ kind - str b=3
+ name - str b=1
+ namespaced - bool b=2
+ shortNames o [str] b=5
+ singularName - str b=6
+ storageVersionHash o str b=10
+ verbs *- &~apis.meta.v1.Verbs b=4
+ version o str b=9
+~apis.meta.v1.APIResourceList t=object k=/v1/APIResourceList k=//APIResourceList
+ groupVersion - str b=1
+ resources - [&~apis.meta.v1.APIResource] b=2
+~apis.meta.v1.APIVersions t=object k=//APIVersions
+ serverAddressByClientCIDRs - [&~apis.meta.v1.ServerAddressByClientCIDR] b=2
+ versions - [str] b=1
+~apis.meta.v1.GroupVersionForDiscovery t=object
+ groupVersion - str b=1
+ version - str b=2
+~apis.meta.v1.PartialObjectMetadata t=object k=meta.k8s.io/v1/PartialObjectMetadata k=meta.k8s.io/v1beta1/PartialObjectMetadata
+ metadata o &~apis.meta.v1.ObjectMeta b=1
+~apis.meta.v1.PartialObjectMetadataList t=object k=meta.k8s.io/v1/PartialObjectMetadataList
+ items - [&~apis.meta.v1.PartialObjectMetadata] b=2
+ metadata o &~apis.meta.v1.ListMeta b=1
+~apis.meta.v1beta1.PartialObjectMetadataList t=object k=meta.k8s.io/v1beta1/PartialObjectMetadataList
+ items - [&~apis.meta.v1.PartialObjectMetadata] b=1
+ metadata o &~apis.meta.v1.ListMeta b=2
+~apis.meta.v1.ServerAddressByClientCIDR t=object
+ clientCIDR - str b=1
+ serverAddress - str b=2
+~apis.meta.v1.Status t=object k=/v1/Status
+ code o i32 b=6
+ details *o &~apis.meta.v1.StatusDetails b=5
+ message o str b=3
+ metadata o &~apis.meta.v1.ListMeta b=1
+ reason o str b=4
+ status o str b=2
+~apis.meta.v1.StatusCause t=object
+ field o str b=3
+ message o str b=2
+ reason o str b=1
+~apis.meta.v1.StatusDetails t=object
+ causes o [&~apis.meta.v1.StatusCause] b=4
+ group o str b=2
+ kind o str b=3
+ name o str b=1
+ retryAfterSeconds o i32 b=5
+ uid o str b=6
+";
 
-static INDEX: LazyLock<HashMap<&'static str, Entry>> = LazyLock::new(index);
+static INDEX: LazyLock<HashMap<&'static str, Entry>> = LazyLock::new(|| index(TEXT));
+static INDEX_OF_SENT: LazyLock<HashMap<&'static str, Entry>> = LazyLock::new(|| index(SENT));
+/// The names of the definitions of kinds, by group, version and kind: `apps/v1/Deployment`.
+static KINDS: LazyLock<HashMap<&'static str, &'static str>> = LazyLock::new(kinds);
 
 struct Entry {
     text: &'static str,
@@ -32,6 +94,16 @@ pub(crate) struct Shape {
     pub attributes: Vec<(&'static str, &'static str)>,
     /// Sorted by name.
     pub fields: Vec<Field>,
+    /// The fields that protobuf has, sorted by their numbers.
+    pub numbered: Vec<Numbered>,
+}
+
+/// A field in protobuf.
+pub(crate) struct Numbered {
+    /// Its number; in front of it those of the embedded structs in which it is.
+    pub path: Vec<u64>,
+    /// Its index in [`Shape::fields`].
+    pub index: usize,
 }
 
 /// A field of a [`Shape`].
@@ -61,8 +133,18 @@ pub(crate) enum Type {
 
 /// The shape of a definition, by its short name.
 pub(crate) fn shape(name: &str) -> Option<&'static Shape> {
-    let entry = INDEX.get(name)?;
-    Some(entry.shape.get_or_init(|| parse(entry.text)))
+    INDEX.get(name).map(Entry::shape)
+}
+
+/// The shape of a definition, also if OpenAPI lacks it.
+pub(crate) fn message(name: &str) -> Option<&'static Shape> {
+    shape(name).or_else(|| INDEX_OF_SENT.get(name).map(Entry::shape))
+}
+
+impl Entry {
+    fn shape(&self) -> &Shape {
+        self.shape.get_or_init(|| parse(self.text))
+    }
 }
 
 /// The shape of a kind, for example `apps/v1` and `Deployment`. Every group has `DeleteOptions`.
@@ -70,21 +152,26 @@ pub(crate) fn of_kind(version: &str, kind: &str) -> Option<&'static Shape> {
     if kind == "DeleteOptions" {
         return shape("~apis.meta.v1.DeleteOptions");
     }
-    shape(name_of_kind(version, kind)?)
+    message(name_of_kind(version, kind)?)
 }
 
 /// The short name of a kind's definition.
 pub fn name_of_kind(version: &str, kind: &str) -> Option<&'static str> {
-    let (group, version) = version.rsplit_once('/').unwrap_or(("", version));
-    let mark = format!("k={group}/{version}/{kind}");
-    let is_it = |entry: &Entry| {
-        let head = entry.text.lines().next().unwrap_or_default();
-        head.split(' ').any(|part| part == mark)
-    };
-    INDEX.iter().find(|(_, entry)| is_it(entry)).map(|(name, _)| *name)
+    let group = if version.contains('/') { "" } else { "/" };
+    KINDS.get(format!("{group}{version}/{kind}").as_str()).copied()
 }
 
-/// The short names of all definitions.
+fn kinds() -> HashMap<&'static str, &'static str> {
+    let entries = INDEX.iter().chain(INDEX_OF_SENT.iter());
+    let marks = entries.flat_map(|(name, entry)| {
+        let head = entry.text.lines().next().unwrap_or_default();
+        let marks = head.split(' ').filter_map(|part| part.strip_prefix("k="));
+        marks.map(move |mark| (mark, *name))
+    });
+    marks.collect()
+}
+
+/// The short names of all definitions of OpenAPI.
 pub(crate) fn names() -> impl Iterator<Item = &'static str> {
     INDEX.keys().copied()
 }
@@ -153,9 +240,8 @@ impl Type {
     }
 }
 
-fn index() -> HashMap<&'static str, Entry> {
+fn index(mut rest: &'static str) -> HashMap<&'static str, Entry> {
     let mut entries = HashMap::with_capacity(512);
-    let mut rest = TEXT;
     while !rest.is_empty() {
         let end = next_definition(rest);
         let (text, after) = rest.split_at(end);
@@ -181,11 +267,26 @@ fn parse(text: &'static str) -> Shape {
     let mut lines = text.lines();
     let mut head = lines.next().unwrap_or_default().split(' ');
     let name = head.next().unwrap_or_default();
+    let fields: Vec<Field> = lines.map(parse_field).collect();
     Shape {
         go: name.rsplit('.').next().unwrap_or_default(),
         attributes: head.filter_map(|part| part.split_once('=')).collect(),
-        fields: lines.map(parse_field).collect(),
+        numbered: numbered(&fields),
+        fields,
     }
+}
+
+fn numbered(fields: &[Field]) -> Vec<Numbered> {
+    let number = |(index, field): (usize, &Field)| {
+        let path: Result<_, _> = field.attribute("b")?.split('.').map(str::parse).collect();
+        Some(Numbered {
+            path: path.ok()?,
+            index,
+        })
+    };
+    let mut numbered: Vec<_> = fields.iter().enumerate().filter_map(number).collect();
+    numbered.sort_by(|a, b| a.path.cmp(&b.path));
+    numbered
 }
 
 fn parse_field(line: &'static str) -> Field {

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::kinds::{
     amounts::{quantity, warn_of_fraction},
-    faults::Faults,
+    faults::{Faults, quoted},
     format::subdomain,
     kind::Warnings,
     labels::selector,
@@ -40,19 +40,37 @@ pub(in crate::kinds) fn claim_spec(spec: &Located<'_>, faults: &mut Faults) {
     if spec.get("volumeMode").is_set() {
         faults.one_of(&spec.get("volumeMode"), &["Block", "Filesystem"]);
     }
-    let source = spec.get("dataSource");
-    if source.is_set() {
-        for name in ["name", "kind"] {
-            if source.get(name).str().is_empty() {
-                faults.required(&source.get(name), "");
-            }
+    let [source, reference] = ["dataSource", "dataSourceRef"].map(|name| spec.get(name));
+    for source in [&source, &reference].into_iter().filter(|source| source.is_set()) {
+        data_source(source, faults);
+    }
+    let differs = ["apiGroup", "kind", "name"]
+        .iter()
+        .any(|name| source.get(name).value != reference.get(name).value);
+    if source.is_set() && reference.is_set() {
+        // Upstream shows the path of a field as the value, which has no fields in JSON.
+        if !reference.get("namespace").str().is_empty() {
+            let detail = "may not be specified when dataSourceRef.namespace is specified";
+            faults.invalid_as(spec, "{}", detail);
+        } else if differs {
+            faults.invalid_as(spec, "{}", "must match dataSourceRef");
         }
-        if source.get("apiGroup").str().is_empty() && source.get("kind").str() != "PersistentVolumeClaim" {
-            faults.invalid(
-                &source,
-                "must be 'PersistentVolumeClaim' when referencing the default apiGroup",
-            );
+    }
+}
+
+/// Validates a reference to what a volume is filled with.
+fn data_source(source: &Located<'_>, faults: &mut Faults) {
+    for name in ["name", "kind"] {
+        if source.get(name).str().is_empty() {
+            faults.required(&source.get(name), "");
         }
+    }
+    let (group, kind) = (source.get("apiGroup"), source.get("kind").str());
+    if !group.str().is_empty() {
+        faults.format(&group, subdomain);
+    } else if kind != "PersistentVolumeClaim" {
+        let detail = "must be 'PersistentVolumeClaim' when referencing the default apiGroup";
+        faults.invalid_as(source, &quoted(kind), detail);
     }
 }
 

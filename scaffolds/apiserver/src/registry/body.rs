@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::{options::Validation, strict, work::Work};
 use crate::{
-    meta, request,
+    kinds, meta, request,
     resource::Resource,
     status::Status,
     strategy::{Empties, Strategy},
@@ -18,7 +18,7 @@ use crate::{
 /// [`Validation::Strict`].
 pub(super) fn read(work: &mut Work, validation: Validation) -> Result<Value, Status> {
     let (resource, call) = (work.resource(), work.call);
-    if !resource.is_typed() && call.content_type.starts_with(request::body::PROTOBUF) {
+    if !resource.is_typed() && call.content_type.starts_with(kinds::protobuf::MEDIA_TYPE) {
         return Err(Status::unsupported_media_type(&[
             "application/json",
             "application/yaml",
@@ -29,7 +29,15 @@ pub(super) fn read(work: &mut Work, validation: Validation) -> Result<Value, Sta
     if let Err(why) = check_type(work, &mut object) {
         return Err(why.about_body(resource, &object, &call.body));
     }
+    let is_json = request::body::is_json(&call.content_type);
+    if !is_json && !strict_errors.is_empty() && validation == Validation::Strict {
+        // One error with a line for each duplicate. Each is a warning of its own.
+        strict_errors = vec![format!("yaml: unmarshal errors:\n  {}", strict_errors.join("\n  "))];
+    }
     strict_errors.extend(typed(work, &mut object)?);
+    if is_json && !strict_errors.is_empty() && resource.is_typed() {
+        strict_errors = request::json::strict_errors(&call.body, &strict_errors);
+    }
     strict::judge(work, validation, strict_errors, |sentence| {
         Status::bad_request(format!("{}: {sentence}", cannot(&object, resource)))
     })?;
@@ -68,11 +76,15 @@ fn read_as(work: &mut Work, decode: Decode, object: &mut Value) -> Result<Vec<St
             Ok(decoded) => {
                 *metadata = decoded.metadata;
                 let unknown = decoded.unknown.iter().map(|path| format!("metadata.{path}"));
-                strict_errors.extend(unknown.map(|path| format!("unknown field {}", go::quote(&path))));
+                let mut unknown: Vec<_> = unknown
+                    .map(|path| format!("unknown field {}", go::quote(&path)))
+                    .collect();
+                unknown.sort_unstable();
+                strict_errors.sort_unstable();
+                strict_errors.splice(0..0, unknown);
             }
             Err(why) => return Err(Status::bad_request(format!("{}: {why}", cannot(object, resource)))),
         }
-        strict_errors.sort_unstable();
     }
     if forgets {
         // Decoding drops empty lists, but here an empty list asks to clear managedFields.
@@ -198,9 +210,17 @@ pub(super) fn check_name(work: &Work, object: &Value) -> Result<(), Status> {
     if said == expected {
         return Ok(());
     }
-    Err(Status::bad_request(if said.is_empty() {
-        format!("the name of the object ({expected} based on URL) was undeterminable: name must be provided")
-    } else {
-        format!("the name of the object ({said}) does not match the name on the URL ({expected})")
-    }))
+    if said.is_empty() {
+        return Err(undeterminable(expected));
+    }
+    Err(Status::bad_request(format!(
+        "the name of the object ({said}) does not match the name on the URL ({expected})"
+    )))
+}
+
+/// 400 for an object without a name.
+pub(super) fn undeterminable(expected: &str) -> Status {
+    Status::bad_request(format!(
+        "the name of the object ({expected} based on URL) was undeterminable: name must be provided"
+    ))
 }

@@ -28,7 +28,7 @@ pub fn amend(core: &Core, call: &Call, dry_run: bool, change: &Change<'_>) -> Re
         change(&mut new)?;
         work.forget_empties(&mut new);
         let other = record::settle(work.resource(), &mut new);
-        if live.write(&work, &mut new, other, dry_run).is_some() {
+        if live.write(&work, &mut new, other, dry_run)?.is_some() {
             return Ok(new);
         }
     }

@@ -92,6 +92,23 @@ impl Draft {
         text.into()
     }
 
+    /// The length of the text without a revision, in bytes.
+    pub fn len(&self) -> usize {
+        self.text.len()
+    }
+
+    /// The length of the text that Go would store: without the resourceVersion, with a line feed, and with escapes where HTML
+    /// needs them.
+    pub fn len_in_go(&self) -> usize {
+        const REVISION: usize = r#""resourceVersion":"","#.len();
+        let escapes = self
+            .text
+            .iter()
+            .filter(|byte| matches!(byte, b'<' | b'>' | b'&'))
+            .count();
+        self.text.len() - REVISION + 1 + escapes * r"u003c".len()
+    }
+
     fn object(&mut self, object: &Value) {
         let (metadata, revision) = (meta::of(object), Value::from(""));
         let mut fields = vec![("metadata", None)];

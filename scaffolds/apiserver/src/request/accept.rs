@@ -3,9 +3,9 @@
 use http::{HeaderMap, header};
 
 use super::Query;
-use crate::status::Status;
+use crate::{kinds::protobuf, status::Status};
 
-/// The format of text.
+/// How an answer is encoded.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum Format {
     /// JSON without white space.
@@ -15,6 +15,8 @@ pub enum Format {
     Pretty,
     /// YAML.
     Yaml,
+    /// Protobuf, for objects of kinds that have messages.
+    Protobuf,
 }
 
 impl Format {
@@ -23,6 +25,15 @@ impl Format {
         match self {
             Self::Json | Self::Pretty => "application/json",
             Self::Yaml => "application/yaml",
+            Self::Protobuf => protobuf::MEDIA_TYPE,
+        }
+    }
+
+    /// For the header `Content-Type` of a watch.
+    pub fn media_type_of_watches(self) -> &'static str {
+        match self {
+            Self::Protobuf => OFFERED_OF_WATCHES[1],
+            _ => self.media_type(),
         }
     }
 }
@@ -33,29 +44,32 @@ pub enum Shape {
     /// Complete objects.
     #[default]
     Object,
-    /// `meta.k8s.io/v1 Table`.
+    /// A Table of `meta.k8s.io`.
     Table,
-    /// `meta.k8s.io/v1 PartialObjectMetadata`.
+    /// A PartialObjectMetadata of `meta.k8s.io`.
     Metadata,
-    /// `meta.k8s.io/v1 PartialObjectMetadataList`.
+    /// A PartialObjectMetadataList of `meta.k8s.io`.
     MetadataList,
 }
+
+/// The API version of Tables and metadata.
+pub const META: &str = "meta.k8s.io/v1";
+/// Their former API version, which is served too.
+pub const META_BETA: &str = "meta.k8s.io/v1beta1";
 
 /// The result of the negotiation.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Wanted {
-    /// The format of text.
+    /// How objects are encoded.
     pub format: Format,
     /// The shape of objects.
     pub shape: Shape,
+    /// Whether a shape is in its former version.
+    pub is_beta: bool,
 }
 
-/// The media types of resources. The last two are not listed in every answer, and are never served here.
-const OFFERED: [&str; 3] = [
-    "application/json",
-    "application/yaml",
-    "application/vnd.kubernetes.protobuf",
-];
+/// The media types of resources. Not all are listed in every answer.
+const OFFERED: [&str; 3] = ["application/json", "application/yaml", protobuf::MEDIA_TYPE];
 const OFFERED_OF_WATCHES: [&str; 2] = [
     "application/json;stream=watch",
     "application/vnd.kubernetes.protobuf;stream=watch",
@@ -95,13 +109,14 @@ impl<'a> Clause<'a> {
         match self.media_type {
             "*/*" | "application/*" | "application/json" => Some(Format::Json),
             "application/yaml" => Some(Format::Yaml),
+            protobuf::MEDIA_TYPE => Some(Format::Protobuf),
             _ => None,
         }
     }
 
     /// The shape that the clause requests; `None` if it is unknown.
     fn shape(&self) -> Option<Shape> {
-        let is_meta = self.parameter("g") == "meta.k8s.io" && self.parameter("v") == "v1";
+        let is_meta = self.parameter("g") == "meta.k8s.io" && ["v1", "v1beta1"].contains(&self.parameter("v"));
         match self.parameter("as") {
             "" => Some(Shape::Object),
             "Table" if is_meta => Some(Shape::Table),
@@ -112,55 +127,57 @@ impl<'a> Clause<'a> {
     }
 }
 
-/// The format of an answer that is not a resource, for example a failure: JSON if no requested format is available.
+/// The format of an answer that is not a resource, for example a failure, which has no other shape. As upstream, JSON with line
+/// breaks if no requested format is available.
 pub fn format(headers: &HeaderMap, query: &Query) -> Format {
-    let wanted = clauses(headers).iter().find_map(Clause::format).unwrap_or_default();
-    if wanted == Format::Json && is_pretty(headers, query) {
-        Format::Pretty
-    } else {
-        wanted
+    let clauses = clauses(headers);
+    let mut plain = clauses.iter().filter(|clause| clause.parameter("as").is_empty());
+    match plain.find_map(Clause::format) {
+        Some(Format::Json) | None if is_pretty(headers, query) => Format::Pretty,
+        None if !clauses.is_empty() => Format::Pretty,
+        found => found.unwrap_or_default(),
     }
 }
 
-/// The format and shape of a resource.
+/// The format and shape of a resource, of which `has_messages` says whether its objects can be encoded in Protobuf.
 ///
 /// # Errors
-/// 406 when no accepted media type is available; 501 for Protobuf, which only the real server supports.
-pub fn negotiate(headers: &HeaderMap, query: &Query, verb: &str) -> Result<Wanted, Status> {
+/// 406 when no accepted media type is available.
+pub fn negotiate(headers: &HeaderMap, query: &Query, verb: &str, has_messages: bool) -> Result<Wanted, Status> {
     let is_watch = verb == "watch";
     let clauses = clauses(headers);
     if clauses.is_empty() {
         return Ok(Wanted {
             format: format(headers, query),
-            shape: Shape::Object,
+            ..Wanted::default()
         });
     }
-    let fits = |clause: &&Clause| !(is_watch && clause.format() == Some(Format::Yaml));
-    let found = clauses
-        .iter()
-        .filter(fits)
-        .find_map(|clause| Some((clause.format()?, clause.shape()?)));
-    if let Some((format, shape)) = found {
+    let offered = clauses.iter().filter_map(|clause| {
+        let (format, shape) = (clause.format()?, clause.shape()?);
+        let is_offered = match (format, shape) {
+            (Format::Protobuf, Shape::Object) => has_messages,
+            (Format::Protobuf, Shape::Table) => false,
+            _ => true,
+        };
+        is_offered.then_some((clause, format, shape))
+    });
+    let found = offered
+        .clone()
+        .find(|(_, format, _)| !(is_watch && *format == Format::Yaml));
+    if let Some((clause, format, shape)) = found {
         let pretty = format == Format::Json && !is_watch && is_pretty(headers, query);
         return Ok(Wanted {
             format: if pretty { Format::Pretty } else { format },
             shape,
+            is_beta: clause.parameter("v") == "v1beta1",
         });
-    }
-    if clauses
-        .iter()
-        .any(|clause| clause.media_type == "application/vnd.kubernetes.protobuf")
-    {
-        return Err(Status::not_implemented(
-            "an answer in application/vnd.kubernetes.protobuf",
-        ));
     }
     // Upstream has two layers of negotiation. The outer one considers only media types, and has a message of its own.
     if clauses.iter().any(|clause| clause.format().is_some()) {
-        return Err(Status::not_acceptable(if is_watch {
-            &OFFERED_OF_WATCHES
-        } else {
-            &OFFERED
+        // What is offered for objects is no stream.
+        return Err(Status::not_acceptable(match offered.clone().next() {
+            Some(_) => &OFFERED_OF_WATCHES,
+            None => &OFFERED,
         }));
     }
     // A list may be a watch.
@@ -248,7 +265,7 @@ mod tests {
     fn wanted(accept: &str) -> Result<Wanted, u16> {
         let mut headers = HeaderMap::new();
         headers.insert(header::ACCEPT, accept.parse().unwrap());
-        negotiate(&headers, &Query::default(), "get").map_err(|status| status.code)
+        negotiate(&headers, &Query::default(), "get", false).map_err(|status| status.code)
     }
 
     #[test]
@@ -258,11 +275,34 @@ mod tests {
             wanted(accept),
             Ok(Wanted {
                 format: Format::Json,
-                shape: Shape::Table
+                shape: Shape::Table,
+                is_beta: false,
             })
         );
-        let beta = "application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json";
-        assert_eq!(wanted(beta).unwrap().shape, Shape::Object);
+        let beta = wanted("application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json").unwrap();
+        assert_eq!((beta.shape, beta.is_beta), (Shape::Table, true));
+        let alpha = "application/json;as=Table;v=v1alpha1;g=meta.k8s.io,application/json";
+        assert_eq!(wanted(alpha).unwrap().shape, Shape::Object);
+    }
+
+    #[test]
+    fn what_has_messages_is_sent_in_protobuf() {
+        let wanted = |accept: &str, verb: &str, has_messages: bool| {
+            let mut headers = HeaderMap::new();
+            headers.insert(header::ACCEPT, accept.parse().unwrap());
+            negotiate(&headers, &Query::default(), verb, has_messages).map(|wanted| wanted.format)
+        };
+        let both = "application/vnd.kubernetes.protobuf,application/json";
+        assert_eq!(wanted(both, "get", true).unwrap(), Format::Protobuf);
+        assert_eq!(wanted(both, "watch", true).unwrap(), Format::Protobuf);
+        assert_eq!(wanted(both, "get", false).unwrap(), Format::Json);
+        let shaped = |shape: &str| format!("{};as={shape};v=v1;g=meta.k8s.io", protobuf::MEDIA_TYPE);
+        assert_eq!(
+            wanted(&shaped("PartialObjectMetadata"), "get", false).unwrap(),
+            Format::Protobuf
+        );
+        assert_eq!(wanted(&shaped("Table"), "get", true).unwrap_err().code, 406);
+        assert_eq!(wanted(protobuf::MEDIA_TYPE, "list", false).unwrap_err().code, 406);
     }
 
     #[test]
@@ -280,7 +320,7 @@ mod tests {
         );
         assert_eq!(wanted("text/html"), Err(406));
         assert_eq!(wanted("application/json;as=Foo;v=v1;g=meta.k8s.io"), Err(406));
-        assert_eq!(wanted("application/vnd.kubernetes.protobuf"), Err(501));
+        assert_eq!(wanted("application/vnd.kubernetes.protobuf"), Err(406));
     }
 
     #[test]
@@ -290,5 +330,10 @@ mod tests {
         assert_eq!(format(&headers, &Query::default()), Format::Pretty);
         assert_eq!(format(&headers, &Query::read("pretty=0")), Format::Json);
         assert_eq!(format(&HeaderMap::new(), &Query::read("pretty=true")), Format::Pretty);
+        headers.insert(
+            header::ACCEPT,
+            "application/json;as=Table;v=v1;g=meta.k8s.io".parse().unwrap(),
+        );
+        assert_eq!(format(&headers, &Query::read("pretty=0")), Format::Pretty);
     }
 }

@@ -6,15 +6,16 @@ use http_body_util::BodyExt;
 use serde_json::{Map, Value};
 
 use super::{json, yaml};
-use crate::{kinds::protobuf, status::Status};
+use crate::{
+    kinds::protobuf::{self, MEDIA_TYPE as PROTOBUF},
+    status::Status,
+};
 
 /// The longest body in bytes, as upstream.
 pub const LIMIT: usize = 3 * 1024 * 1024;
 
 /// The supported media types, in the order in which the server lists them.
 const UNDERSTOOD: [&str; 3] = ["application/json", "application/yaml", PROTOBUF];
-/// Supported for built-in kinds.
-pub const PROTOBUF: &str = "application/vnd.kubernetes.protobuf";
 
 /// Receives a body.
 ///
@@ -69,14 +70,18 @@ pub fn options(content_type: &str, body: &[u8]) -> Result<Object, Status> {
     parse(content_type, body)?.map_err(Status::bad_request)
 }
 
+/// Whether a body is JSON.
+pub fn is_json(content_type: &str) -> bool {
+    matches!(media_type(content_type).as_str(), "" | "application/json")
+}
+
+fn media_type(content_type: &str) -> String {
+    let media_type = content_type.split(';').next().unwrap_or_default();
+    media_type.trim().to_ascii_lowercase()
+}
+
 fn parse(content_type: &str, body: &[u8]) -> Result<Result<Object, String>, Status> {
-    let media_type = content_type
-        .split(';')
-        .next()
-        .unwrap_or_default()
-        .trim()
-        .to_ascii_lowercase();
-    let read = match media_type.as_str() {
+    let read = match media_type(content_type).as_str() {
         "" | "application/json" => json::read(body).map_err(|why| format!("{AMISS}; json parse error: {why}")),
         "application/yaml" => yaml::read(body),
         PROTOBUF => return Ok(protobuf::read(body).map(|object| (object, Vec::new()))),
@@ -102,14 +107,22 @@ fn typed(value: Value) -> Result<Map<String, Value>, String> {
             ));
         }
     };
-    for field in ["apiVersion", "kind"] {
-        if let Some(value) = object.get(field).filter(|value| !value.is_string() && !value.is_null()) {
-            let found = kubewright_machinery::go::kind(value);
-            let why = format!("json: cannot unmarshal {found} into Go struct field .{field} of type string");
-            return Err(format!("{AMISS}; json parse error: {why}"));
-        }
+    match untyped(&object) {
+        Some(why) => Err(why),
+        None => Ok(object),
     }
-    Ok(object)
+}
+
+/// Why the type of an object cannot be read, if it is not a text.
+pub fn untyped(object: &Map<String, Value>) -> Option<String> {
+    ["apiVersion", "kind"].into_iter().find_map(|field| {
+        let value = object
+            .get(field)
+            .filter(|value| !value.is_string() && !value.is_null())?;
+        let found = kubewright_machinery::go::kind(value);
+        let why = format!("json: cannot unmarshal {found} into Go struct field .{field} of type string");
+        Some(format!("{AMISS}; json parse error: {why}"))
+    })
 }
 
 /// The first 30 bytes: as text if they begin an object, otherwise in hexadecimal.

@@ -32,10 +32,10 @@ pub fn bytes(code: u16, media_type: &'static str, body: impl Into<Bytes>) -> Ans
     answer
 }
 
-/// A watch: a stream of JSON lines.
-pub fn stream(lines: impl Stream<Item = Bytes> + Send + 'static) -> Answer {
-    let mut answer = bytes(200, Format::Json.media_type(), Bytes::new());
-    *answer.body_mut() = Body::stream(lines);
+/// A watch: a stream of events in a format.
+pub fn stream(events: impl Stream<Item = Bytes> + Send + 'static, format: Format) -> Answer {
+    let mut answer = bytes(200, format.media_type_of_watches(), Bytes::new());
+    *answer.body_mut() = Body::stream(events);
     answer
 }
 
@@ -62,12 +62,14 @@ pub fn page_not_found() -> Answer {
 
 /// An object, in the requested format.
 pub fn object(code: u16, object: &Value, format: Format) -> Answer {
-    bytes(code, format.media_type(), render::value(object, format))
+    let (body, format) = render::value(object, format);
+    bytes(code, format.media_type(), body)
 }
 
 /// An object in JSON text, in the requested format.
 pub fn encoded(code: u16, object: Bytes, format: Format) -> Answer {
-    bytes(code, format.media_type(), render::text(object, format))
+    let (body, format) = render::text(object, format);
+    bytes(code, format.media_type(), body)
 }
 
 /// A failure.

@@ -14,15 +14,16 @@ use super::{Listener, private};
 /// The name of the cluster, the user and the context.
 const NAME: &str = "kubewright";
 
-/// The administrator's kubeconfig.
+/// The administrator's kubeconfig: with the token, or else with a client certificate. Never with both, because a client that cannot read
+/// the key of the certificate does not try the token: fabric8's reads no key of an elliptic curve.
 pub(super) fn of_admin(listener: &Listener) -> String {
-    let mut user = json!({
-        "client-certificate-data": pem("CERTIFICATE", &listener.admin.certificate),
-        "client-key-data": pem("PRIVATE KEY", &listener.admin.key),
-    });
-    if let Some(token) = &listener.token {
-        user["token"] = token.as_str().into();
-    }
+    let user = match &listener.token {
+        Some(token) => json!({"token": token}),
+        None => json!({
+            "client-certificate-data": pem("CERTIFICATE", &listener.admin.certificate),
+            "client-key-data": pem("PRIVATE KEY", &listener.admin.key),
+        }),
+    };
     text(listener, &user)
 }
 

@@ -1,5 +1,5 @@
 //! The server over HTTPS on loopback, for kubectl, curl and clients in every language: with its own certificate
-//! authority, a client certificate for the administrator, and a kubeconfig that contains both. It speaks HTTP/1.1, WebSockets for
+//! authority, and a kubeconfig with a token or a client certificate of the administrator. It speaks HTTP/1.1, WebSockets for
 //! watches and, with the feature `http2`, HTTP/2.
 
 mod answers;
@@ -19,7 +19,7 @@ mod websocket;
 pub use given::{Certificates, Endpoint, PemError};
 #[cfg(feature = "http2")]
 pub use http2::STREAMS;
-pub use private::TemporaryFolder;
+pub use private::{TemporaryFolder, random_token};
 
 use std::{
     io,
@@ -83,8 +83,8 @@ pub enum ServeError {
 
 impl Listener {
     /// Listens on 127.0.0.1, never on another address: whoever has the kubeconfig may do everything. Port 0 takes a free
-    /// one. The kubeconfig has `token`, when there is one, beside the client certificate; the server must know it, see
-    /// [`Options::tokens`](crate::Options).
+    /// one. The kubeconfig has `token`, which every client can read and the server must know ([`Options::tokens`](crate::Options)), or
+    /// without one a client certificate with a key of P-256, which some clients cannot read.
     ///
     /// # Errors
     /// [`ServeError`]

@@ -1,4 +1,4 @@
-//! Files and folders that only this user can open: kubeconfigs contain the administrator's key.
+//! Secrets: random tokens, and the files and folders that only this user can open, because kubeconfigs contain tokens and keys.
 
 use std::{
     env,
@@ -7,7 +7,19 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use kubewright_machinery::base64::{self, Encoding};
 use ring::rand::{SecureRandom, SystemRandom};
+
+/// A bearer token of 256 random bits, for [`Listener::bind`](super::Listener::bind) and [`Options::tokens`](crate::Options).
+///
+/// # Errors
+/// The system has no random numbers.
+pub fn random_token() -> io::Result<String> {
+    let mut bits = [0; 32];
+    let random = SystemRandom::new().fill(&mut bits);
+    random.map_err(|_| io::Error::other("no random numbers"))?;
+    Ok(base64::encode(&bits, Encoding::RawUrl))
+}
 
 /// A temporary folder that only its user can open (on Unix its mode is 0700). It is removed with its contents on drop;
 /// a process that is killed leaves it behind.

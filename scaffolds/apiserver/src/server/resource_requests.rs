@@ -35,7 +35,7 @@ impl ApiServer {
             Ok(resource) => resource,
             Err(answer) => return Ok(*answer),
         };
-        let wanted = accept::negotiate(&parts.headers, query, &info.verb)?;
+        let wanted = accept::negotiate(&parts.headers, query, &info.verb, resource.is_typed())?;
         route::check_names(info)?;
         let Some(verb) = verb(&info.verb) else {
             return Err(Status::method_not_allowed());
@@ -69,7 +69,7 @@ impl ApiServer {
     }
 
     async fn serve(&self, call: Call, wanted: Wanted, warnings: &mut Vec<String>) -> Answered {
-        let view = View::new(wanted.shape, &call, self.shared.core().clock);
+        let view = View::new(wanted, &call, self.shared.core().clock);
         let resource = Arc::clone(&call.resource);
         let answer = match actions::of(&call) {
             Some(action) => action.run(&self.shared.cluster, call, warnings).await,
@@ -87,7 +87,8 @@ impl ApiServer {
             (registry::Answer::Nothing, _) => Ok(response::nothing()),
             (registry::Answer::Events(events), view) => {
                 let events = view.events(&resource, events);
-                Ok(response::stream(events.map(|event| event.line())))
+                let format = wanted.format;
+                Ok(response::stream(events.map(move |event| event.encoded(format)), format))
             }
         }
     }

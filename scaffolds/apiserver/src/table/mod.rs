@@ -14,18 +14,16 @@ use crate::{
     call::Call,
     clock::Clock,
     registry::{Event, Events},
-    request::accept::Shape,
+    request::accept::{META, META_BETA, Shape, Wanted},
     resource::Resource,
     status::Status,
 };
-
-/// The API version of Tables and partial metadata.
-const META: &str = "meta.k8s.io/v1";
 
 /// How the objects of one answer are presented.
 #[derive(Clone, Copy, Debug)]
 pub struct View {
     shape: Shape,
+    is_beta: bool,
     include: Include,
     /// The time for ages, which pass while a watch runs.
     clock: Clock,
@@ -40,11 +38,12 @@ enum Include {
 }
 
 impl View {
-    /// The view for this shape, with the parameters in the query.
+    /// The view that is wanted, with the parameters in the query.
     ///
     /// # Errors
     /// 400 for an unknown `includeObject`.
-    pub fn new(shape: Shape, call: &Call, clock: Clock) -> Result<Self, Status> {
+    pub fn new(wanted: Wanted, call: &Call, clock: Clock) -> Result<Self, Status> {
+        let Wanted { shape, is_beta, .. } = wanted;
         let include = match call.parameter("includeObject").unwrap_or_default() {
             "" | "Metadata" => Include::Metadata,
             "Object" => Include::Object,
@@ -58,7 +57,12 @@ impl View {
                 )));
             }
         };
-        Ok(Self { shape, include, clock })
+        Ok(Self {
+            shape,
+            is_beta,
+            include,
+            clock,
+        })
     }
 
     /// Converts an answer: an object, a list, or a Status.
@@ -107,19 +111,38 @@ impl View {
             return Ok(answer);
         }
         let is_list = kind == resource.names.list_kind;
-        if self.shape == Shape::Table && kind == "Scale" && answer["apiVersion"] == "autoscaling/v1" {
-            return Ok(rows::scale(resource, &answer, self.include, self.clock.seconds()));
+        let is_scale = kind == "Scale" && answer["apiVersion"] == "autoscaling/v1";
+        let now = self.clock.seconds();
+        let mut shown = match (self.shape, is_list) {
+            (Shape::Object, _) => return Ok(answer),
+            (Shape::Table, _) if is_scale => rows::scale(resource, &answer, self.include, now),
+            (Shape::Table, _) if is_list || kind == resource.names.kind => {
+                rows::table(resource, &answer, self.include, now)
+            }
+            (Shape::Table, _) => return Err(Status::not_implemented(&format!("a Table of a {kind}"))),
+            (Shape::Metadata, false) => partial::of(&answer),
+            (Shape::MetadataList, true) => partial::list(&answer),
+            (Shape::Metadata, true) => return Err(partial::not_one(resource)),
+            (Shape::MetadataList, false) => return Err(partial::not_many(resource)),
+        };
+        if self.is_beta {
+            to_beta(&mut shown);
         }
-        if self.shape == Shape::Table && !is_list && kind != resource.names.kind {
-            return Err(Status::not_implemented(&format!("a Table of a {kind}")));
-        }
-        match (self.shape, is_list) {
-            (Shape::Object, _) => Ok(answer),
-            (Shape::Table, _) => Ok(rows::table(resource, &answer, self.include, self.clock.seconds())),
-            (Shape::Metadata, false) => Ok(partial::of(&answer)),
-            (Shape::MetadataList, true) => Ok(partial::list(&answer)),
-            (Shape::Metadata, true) => Err(partial::not_one(resource)),
-            (Shape::MetadataList, false) => Err(partial::not_many(resource)),
+        Ok(shown)
+    }
+}
+
+/// Puts a Table or metadata, and the metadata in it, into the former version.
+fn to_beta(shown: &mut Value) {
+    if shown["apiVersion"] == META {
+        shown["apiVersion"] = META_BETA.into();
+    }
+    for items in ["items", "rows"] {
+        for item in shown.get_mut(items).and_then(Value::as_array_mut).into_iter().flatten() {
+            match items {
+                "rows" => to_beta(&mut item["object"]),
+                _ => to_beta(item),
+            }
         }
     }
 }

@@ -70,7 +70,7 @@ impl Wire {
         let body = body.collect().await.unwrap().to_bytes();
         Answer {
             code: parts.status.as_u16(),
-            text: String::from_utf8(body.to_vec()).unwrap(),
+            text: String::from_utf8_lossy(&body).into_owned(),
             headers: parts.headers,
         }
     }

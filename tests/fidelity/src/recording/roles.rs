@@ -11,7 +11,7 @@ use super::Real;
 
 const PLURALS: [&str; 4] = ["clusterroles", "clusterrolebindings", "roles", "rolebindings"];
 /// The names of the recorded roles, which are recorded with their bindings.
-const KEPT: [&str; 13] = [
+const KEPT: [&str; 14] = [
     "admin",
     "cluster-admin",
     "edit",
@@ -24,6 +24,7 @@ const KEPT: [&str; 13] = [
     "system:discovery",
     "system:monitoring",
     "system:public-info-viewer",
+    "system:service-account-issuer-discovery",
     "view",
 ];
 /// The time limit for aggregation, which takes less than a second.

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::{
     kinds::{
         amounts::quantity,
-        edit::{add_finalizer, default_phase, section, set},
+        edit::{Fields, add_finalizer, default_phase, section, set},
         faults::Faults,
         kind::{Change, Kind, Warnings},
         located::Located,
@@ -35,6 +35,7 @@ pub(in crate::kinds) fn kind() -> Kind {
             }),
         ],
         prepare_create,
+        prepare_update,
         validate,
         validate_update,
         warnings,
@@ -49,6 +50,22 @@ fn prepare_create(object: &mut Value) {
         status.insert("phase".to_owned(), json!("Pending"));
     }
     let Some(spec) = section(object, "spec") else { return };
+    data_sources(spec, None);
+}
+
+fn prepare_update(new: &mut Value, old: &Value) {
+    if let Some(spec) = section(new, "spec") {
+        data_sources(spec, old.get("spec").and_then(Value::as_object));
+    }
+}
+
+/// Drops data sources that a claim may not have, unless it has them already, and completes the two fields for them by each other.
+fn data_sources(spec: &mut Fields, before: Option<&Fields>) {
+    let had = |field: &str| before.is_some_and(|before| before.get(field).is_some_and(Value::is_object));
+    let is_elsewhere = |reference: &Value| !Located::root(reference).get("namespace").str().is_empty();
+    if spec.get("dataSourceRef").is_some_and(is_elsewhere) && !had("dataSourceRef") {
+        spec.remove("dataSourceRef");
+    }
     // Data sources of other kinds than these two are dropped, for the sake of old clients.
     let known = [
         ("", "PersistentVolumeClaim"),
@@ -58,12 +75,15 @@ fn prepare_create(object: &mut Value) {
         let at = Located::root(source);
         known.contains(&(at.get("apiGroup").str(), at.get("kind").str()))
     });
-    if !is_known && !spec.contains_key("dataSourceRef") {
+    if !is_known && !spec.contains_key("dataSourceRef") && !had("dataSource") {
         spec.remove("dataSource");
     }
     match (spec.get("dataSource").cloned(), spec.get("dataSourceRef").cloned()) {
         (Some(source), None) => _ = spec.insert("dataSourceRef".to_owned(), source),
-        (None, Some(reference)) if reference.get("namespace").is_none() => {
+        (None, Some(mut reference)) if !is_elsewhere(&reference) => {
+            if let Some(fields) = reference.as_object_mut() {
+                fields.remove("namespace");
+            }
             spec.insert("dataSource".to_owned(), reference);
         }
         _ => {}

@@ -6,6 +6,8 @@ mod v3;
 
 use serde_json::Value;
 
+use crate::kinds::protobuf::wire::{bytes, double, integer, nested};
+
 /// A version of OpenAPI.
 pub struct Version {
     media_types: [&'static str; 2],
@@ -121,19 +123,9 @@ fn is_default(kind: &Kind, value: &Value) -> bool {
 fn write(number: u64, kind: &Kind, value: &Value, out: &mut Vec<u8>) {
     match kind {
         Kind::Text => bytes(number, value.as_str().unwrap_or_default().as_bytes(), out),
-        Kind::Bool => {
-            varint(number << 3, out);
-            varint(u64::from(value == true), out);
-        }
-        Kind::Integer => {
-            let integer = value.as_i64().unwrap_or_default();
-            varint(number << 3, out);
-            varint(integer.cast_unsigned(), out);
-        }
-        Kind::Double => {
-            varint(number << 3 | 1, out);
-            out.extend(value.as_f64().unwrap_or_default().to_le_bytes());
-        }
+        Kind::Bool => integer(number, i64::from(value == true), out),
+        Kind::Integer => integer(number, value.as_i64().unwrap_or_default(), out),
+        Kind::Double => double(number, value.as_f64().unwrap_or_default(), out),
         Kind::Any => nested(number, out, |inner| {
             bytes(2, kubewright_schema::yaml::to_string(value).as_bytes(), inner);
         }),
@@ -170,26 +162,6 @@ fn named(number: u64, name: &str, out: &mut Vec<u8>, value: impl FnOnce(&mut Vec
         }
         value(inner);
     });
-}
-
-fn nested(number: u64, out: &mut Vec<u8>, contents: impl FnOnce(&mut Vec<u8>)) {
-    let mut inner = Vec::new();
-    contents(&mut inner);
-    bytes(number, &inner, out);
-}
-
-fn bytes(number: u64, bytes: &[u8], out: &mut Vec<u8>) {
-    varint(number << 3 | 2, out);
-    varint(bytes.len() as u64, out);
-    out.extend_from_slice(bytes);
-}
-
-fn varint(mut number: u64, out: &mut Vec<u8>) {
-    while number >= 0x80 {
-        out.push(number.to_le_bytes()[0] | 0x80);
-        number >>= 7;
-    }
-    out.push(number.to_le_bytes()[0]);
 }
 
 #[cfg(test)]

@@ -10,7 +10,8 @@ use crate::{
     meta,
     registry::{
         convert,
-        record::{Draft, Written},
+        record::Written,
+        storage::{self, Target},
     },
     status::Status,
     store::{Key, Record},
@@ -26,8 +27,10 @@ const DRAWS: usize = 8;
 pub async fn insert(work: &mut Work<'_>, attempt: &Attempt<'_>, mut object: Value) -> Result<Option<Done>, Status> {
     let is_named = attempt.plan.name.is_some();
     if is_named {
-        meta::system::wipe(&mut object);
-        meta::set(&mut object, "resourceVersion", None);
+        // Upstream, only a POST loses what else clients may not choose: the time of a deletion stays.
+        for field in ["resourceVersion", "selfLink"] {
+            meta::set(&mut object, field, None);
+        }
     }
     let is_taken = |status: &Status| status.reason == "AlreadyExists";
     let generates = meta::text(&object, "name").is_empty() && !meta::text(&object, "generateName").is_empty();
@@ -150,7 +153,8 @@ fn store(work: &Work, object: &mut Value, other: Option<Value>, dry_run: bool) -
     let (mut text, mut other) = (None, other);
     if !dry_run {
         let key = work.key(meta::text(object, "name"));
-        let draft = Draft::of(other.as_ref().unwrap_or(object));
+        let target = Target { key: &key, revision: 0 };
+        let draft = storage::draft(work, &target, object, &mut other)?;
         let Ok(record) = work.core.store.create(&key, &|revision| draft.at(revision)) else {
             return Err(taken(work, object, &key));
         };

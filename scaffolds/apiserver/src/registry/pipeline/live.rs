@@ -9,6 +9,7 @@ use crate::{
     registry::{
         convert,
         record::{self, Draft},
+        storage::{self, Target},
     },
     status::Status,
     store::{Key, Record},
@@ -107,24 +108,37 @@ impl Live {
 
     /// Stores the next state if it differs. `other` is that state in the storage version, if that is another one. `None`
     /// when another writer came first.
-    pub fn write(&self, work: &Work, new: &mut Value, other: Option<Value>, dry_run: bool) -> Option<Stored> {
+    ///
+    /// # Errors
+    /// 500 for a state that is too large.
+    pub fn write(
+        &self,
+        work: &Work,
+        new: &mut Value,
+        other: Option<Value>,
+        dry_run: bool,
+    ) -> Result<Option<Stored>, Status> {
         let is_converted = convert::is_converted(work.resource());
         let stored = other.as_ref().unwrap_or(new);
         if stored == self.stored() {
-            return Some(match other {
+            return Ok(Some(match other {
                 Some(other) if is_converted => Stored::Elsewhere(other),
                 Some(_) => Stored::Here(None),
                 None => Stored::Here(Some(self.text.clone())),
-            });
+            }));
         }
-        let draft = (!dry_run).then(|| Draft::of(stored));
         let (mut text, mut other) = (None, other);
-        if let Some(draft) = draft {
+        if !dry_run {
+            let target = Target {
+                key: &self.key,
+                revision: self.revision,
+            };
+            let draft = storage::draft(work, &target, new, &mut other)?;
             let written = work
                 .core
                 .store
                 .update(&self.key, self.revision, &|revision| draft.at(revision));
-            let record = written.ok()?;
+            let Ok(record) = written else { return Ok(None) };
             let revision = json!(record.revision.to_string());
             if let Some(other) = &mut other {
                 meta::set(other, "resourceVersion", Some(revision.clone()));
@@ -132,10 +146,10 @@ impl Live {
             meta::set(new, "resourceVersion", Some(revision));
             text = other.is_none().then(|| record.object.clone());
         }
-        Some(match other.filter(|_| is_converted) {
+        Ok(Some(match other.filter(|_| is_converted) {
             Some(other) => Stored::Elsewhere(other),
             None => Stored::Here(text),
-        })
+        }))
     }
 
     /// Deletes the object and returns its last state, with the revision of the deletion. `None` when another writer came

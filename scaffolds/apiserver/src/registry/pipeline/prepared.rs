@@ -26,10 +26,12 @@ impl<'a> Prepared<'a> {
         }
     }
 
-    /// The object at the end of the write. It keeps its reservations if it `is_stored`.
+    /// The object at the end of the write. If it `is_stored`, it keeps its reservations, and gives up those that it had before.
     pub fn end(mut self, is_stored: bool) -> Value {
-        if !is_stored {
-            self.rules.release(&self.object, self.live);
+        match (is_stored, self.live) {
+            (false, live) => self.rules.release(&self.object, live),
+            (true, Some(before)) => self.rules.release(before, Some(&self.object)),
+            (true, None) => {}
         }
         self.is_settled = true;
         std::mem::take(&mut self.object)

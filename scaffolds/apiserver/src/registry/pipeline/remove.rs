@@ -74,7 +74,7 @@ pub async fn remove(work: &Work<'_>, name: &str, dry_run: bool, decide: &Decide<
             }
             Fate::Pending | Fate::Gone => None,
         };
-        if let Some((mut done, stored)) = live.remove(work, removal, other, attributes.dry_run) {
+        if let Some((mut done, stored)) = live.remove(work, removal, other, attributes.dry_run)? {
             if let Some(stored) = stored {
                 done.object = convert::written(work.resource(), stored).await?;
             }
@@ -98,7 +98,7 @@ pub fn remove_directly(work: &Work<'_>, name: &str, dry_run: bool, decide: &Deci
             }
             Fate::Pending | Fate::Gone => None,
         };
-        if let Some((done, _)) = live.remove(work, removal, other, dry_run) {
+        if let Some((done, _)) = live.remove(work, removal, other, dry_run)? {
             return Ok(done);
         }
     }
@@ -113,17 +113,20 @@ impl Live {
         removal: Removal,
         other: Option<Value>,
         dry_run: bool,
-    ) -> Option<(Removal, Option<Value>)> {
+    ) -> Result<Option<(Removal, Option<Value>)>, Status> {
         let Removal { fate, mut object } = removal;
         let mut stored = None;
         match fate {
             Fate::Pending => {}
-            Fate::Gone => object = self.delete(work, dry_run)?,
-            Fate::Marked | Fate::Kept => {
-                if let Stored::Elsewhere(other) = self.write(work, &mut object, other, dry_run)? {
-                    stored = Some(other);
-                }
-            }
+            Fate::Gone => match self.delete(work, dry_run) {
+                Some(last) => object = last,
+                None => return Ok(None),
+            },
+            Fate::Marked | Fate::Kept => match self.write(work, &mut object, other, dry_run)? {
+                Some(Stored::Elsewhere(other)) => stored = Some(other),
+                Some(Stored::Here(_)) => {}
+                None => return Ok(None),
+            },
         }
         if fate == Fate::Marked && !dry_run {
             // The marked object is the one to delete now. Only built-in kinds are given time.
@@ -131,6 +134,6 @@ impl Live {
             let marked = marked.filter(|it| meta::of(&it.object).get("uid") == meta::of(&object).get("uid"));
             object = marked.and_then(|it| it.delete(work, false)).unwrap_or(object);
         }
-        Some((Removal { fate, object }, stored))
+        Ok(Some((Removal { fate, object }, stored)))
     }
 }

@@ -59,8 +59,8 @@ impl Live {
                 other
             }
         };
-        let Some((done, stored)) = self.store(work, prepared, Next { is_end, other }, attempt.attributes.dry_run)
-        else {
+        let next = Next { is_end, other };
+        let Some((done, stored)) = self.store(work, prepared, next, attempt.attributes.dry_run)? else {
             return Ok(None);
         };
         let Some(stored) = stored else { return Ok(Some(done)) };
@@ -77,15 +77,18 @@ impl Live {
         mut prepared: Prepared<'_>,
         next: Next,
         dry_run: bool,
-    ) -> Option<(Done, Option<Value>)> {
+    ) -> Result<Option<(Done, Option<Value>)>, Status> {
         let new = &mut prepared.object;
         let (text, stored, is_stored) = if next.is_end {
-            self.delete(work, dry_run)?;
+            if self.delete(work, dry_run).is_none() {
+                return Ok(None);
+            }
             (None, None, false)
         } else {
             match self.write(work, new, next.other, dry_run)? {
-                Stored::Here(text) => (text, None, !dry_run),
-                Stored::Elsewhere(stored) => (None, Some(stored), !dry_run),
+                Some(Stored::Here(text)) => (text, None, !dry_run),
+                Some(Stored::Elsewhere(stored)) => (None, Some(stored), !dry_run),
+                None => return Ok(None),
             }
         };
         let object = prepared.end(is_stored);
@@ -93,7 +96,7 @@ impl Live {
             is_new: false,
             written: Written { object, text },
         };
-        Some((done, stored))
+        Ok(Some((done, stored)))
     }
 
     /// Checks that the writer's resourceVersion is the present one. Some kinds allow updates without one.

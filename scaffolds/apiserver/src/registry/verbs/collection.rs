@@ -1,6 +1,6 @@
 //! DELETE of a collection: deletes every object of the list with the same query, one after the other.
 
-use super::delete::one;
+use super::delete::{one, warn};
 use crate::{
     registry::{
         Reply,
@@ -15,6 +15,7 @@ use crate::{
 pub async fn delete(work: &mut Work<'_>) -> Result<Reply, Status> {
     let wanted = Options::read(work.call)?;
     let options = DeleteOptions::read(work.call)?;
+    warn(work, &options);
     let chosen = list::choose(work.core, work.call, &wanted).await?;
     for record in &chosen.records {
         match one(work, &record.key.name, &options).await {

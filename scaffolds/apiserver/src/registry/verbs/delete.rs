@@ -159,7 +159,8 @@ fn wanted(work: &Work, had: &[String], options: &DeleteOptions) -> Option<&'stat
     work.resource().rules().deletion.orphans_dependents.then_some(ORPHAN)
 }
 
-fn warn(work: &mut Work, options: &DeleteOptions) {
+/// Warns of what the deletion does to dependents if the options do not say.
+pub(super) fn warn(work: &Work, options: &DeleteOptions) {
     let is_chosen = options.propagation.is_some() || options.orphan_dependents.is_some();
     if let Some(warning) = work.resource().rules().deletion.warning.filter(|_| !is_chosen) {
         work.warn(warning.to_owned());

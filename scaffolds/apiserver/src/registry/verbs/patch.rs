@@ -112,7 +112,7 @@ fn applied(work: &mut Work, live: Option<&Value>, options: &Options) -> Result<V
     if !duplicates.is_empty() && options.validation == Validation::Strict {
         let lines: String = duplicates.iter().map(|line| format!("\n  {line}")).collect();
         return Err(Status::bad_request(format!(
-            "error strict decoding patch: error converting YAML to JSON: yaml: unmarshal errors:{lines}"
+            "error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:{lines}"
         )));
     }
     if options.validation == Validation::Warn {

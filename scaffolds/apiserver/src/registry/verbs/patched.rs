@@ -13,6 +13,7 @@ use crate::{
         strict,
         work::Work,
     },
+    request,
     status::{Status, Subject},
 };
 
@@ -33,6 +34,15 @@ pub fn decode(work: &mut Work, live: &Value, format: Format, validation: Validat
         Ok(patched) => patched.refuse(why),
         Err(status) => status,
     };
+    if work.is_built_in() {
+        match typed(work, &mut object, format) {
+            Ok(Typed::Yes) => {}
+            Ok(Typed::Internal) => {
+                return Err(internal(work, validation, &object, &refuse));
+            }
+            Err(why) => return Err(refuse(&why)),
+        }
+    }
     if let Err(why) = body::check_type(work, &mut object) {
         return Err(wrong_type(work, &object, why, &refuse));
     }
@@ -52,6 +62,59 @@ pub fn decode(work: &mut Work, live: &Value, format: Format, validation: Validat
     strict::judge(work, validation, strict_errors, |sentence| refuse(&sentence))?;
     resource.strategy.default(&mut object);
     Ok(object)
+}
+
+/// As what a patched object of a built-in kind is decoded.
+enum Typed {
+    /// As its kind, or as the one that the patch names.
+    Yes,
+    /// Without a version, as the internal struct of its kind, in which no field has a name.
+    Internal,
+}
+
+/// Checks the types of `apiVersion` and `kind`. A strategic merge patch changes neither.
+///
+/// # Errors
+/// What the decoder says about a value that is no text.
+fn typed(work: &Work, object: &mut Value, format: Format) -> Result<Typed, String> {
+    if format != Format::Strategic {
+        if let Some(why) = object.as_object().and_then(request::body::untyped) {
+            return Err(why);
+        }
+        let version = object.get("apiVersion").and_then(Value::as_str).unwrap_or_default();
+        return Ok(if version.is_empty() {
+            Typed::Internal
+        } else {
+            Typed::Yes
+        });
+    }
+    let own = [
+        ("apiVersion", work.resource().api_version()),
+        ("kind", work.resource().names.kind.clone()),
+    ];
+    for (field, value) in own {
+        match object.get(field) {
+            None | Some(Value::Null | Value::String(_)) => object[field] = value.into(),
+            Some(Value::Number(number)) if number.is_i64() => return Err("cannot convert int64 to string".to_owned()),
+            Some(_) => return Err("unrecognized type: string".to_owned()),
+        }
+    }
+    Ok(Typed::Yes)
+}
+
+/// The error about an object without a version: none of its fields is known, so it has no name.
+fn internal(work: &mut Work, validation: Validation, object: &Value, refuse: &dyn Fn(&str) -> Status) -> Status {
+    let fields = object
+        .as_object()
+        .into_iter()
+        .flatten()
+        .map(|(field, _)| field.as_str());
+    let unknown = fields.filter(|field| !["apiVersion", "kind"].contains(field));
+    let unknown = unknown.map(|field| format!("unknown field {}", kubewright_machinery::go::quote(field)));
+    match strict::judge(work, validation, unknown.collect(), |sentence| refuse(&sentence)) {
+        Err(status) => status,
+        Ok(()) => body::undeterminable(&work.call.name),
+    }
 }
 
 fn wrong_type(work: &Work, object: &Value, why: WrongType, refuse: &dyn Fn(&str) -> Status) -> Status {

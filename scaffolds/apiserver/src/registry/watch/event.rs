@@ -4,7 +4,9 @@ use bytes::Bytes;
 use serde_json::{Value, json};
 
 use super::super::record;
-use crate::{call::Call, meta, status::Status, store::Record};
+use crate::{
+    call::Call, kinds::protobuf, meta, request::accept::Format, response::render, status::Status, store::Record,
+};
 
 /// The type of an event, and the object.
 #[derive(Clone, Debug)]
@@ -39,8 +41,16 @@ impl Event {
         }
     }
 
-    /// The event as sent: one line.
-    pub fn line(&self) -> Bytes {
+    /// The event as sent.
+    pub fn encoded(&self, format: Format) -> Bytes {
+        match format {
+            Format::Protobuf => protobuf::event(self.kind, &render::text(self.object.clone(), format).0).into(),
+            _ => self.line(),
+        }
+    }
+
+    /// The event in JSON: one line.
+    fn line(&self) -> Bytes {
         let mut line = Vec::with_capacity(self.object.len() + 40);
         line.extend_from_slice(br#"{"type":""#);
         line.extend_from_slice(self.kind.as_bytes());

@@ -118,6 +118,12 @@ fn status_warnings(at: &Located<'_>) -> Warnings {
 
 /// Validates a Pod's status.
 fn validate_status(new: &Located<'_>, faults: &mut Faults) {
+    let mut observed = vec![new.at("status.observedGeneration")];
+    let conditions = new.at("status.conditions");
+    observed.extend(conditions.items().map(|condition| condition.get("observedGeneration")));
+    for generation in observed.iter().filter(|generation| generation.int() < 0) {
+        faults.invalid(generation, "must be a non-negative integer");
+    }
     for (index, ip) in new.at("status.podIPs").items().enumerate() {
         if ip.get("ip").str().parse::<std::net::IpAddr>().is_err() {
             let place = ip.get("ip").called(&format!("status.podIPs[{index}]"));

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::kinds::{
-    edit::{keep_metadata, section},
+    edit::{Fields, each, keep_metadata, section},
     located::Located,
 };
 
@@ -70,11 +70,32 @@ pub(super) fn quality(spec: &Located<'_>) -> &'static str {
     }
 }
 
-/// A status update changes neither owner references nor the deletion timestamp.
+/// A status update changes neither owner references nor the deletion timestamp, and unsets no observed generation.
 pub(in crate::kinds) fn status(new: &mut Value, old: &Value) {
     keep_metadata(new, old, "ownerReferences");
-    let class = old.pointer("/status/qosClass").cloned();
-    if let (Some(class), Some(status)) = (class, section(new, "status")) {
-        status.entry("qosClass").or_insert(class);
+    let (Some(status), Some(before)) = (section(new, "status"), old.get("status").and_then(Value::as_object)) else {
+        return;
+    };
+    if let Some(class) = before.get("qosClass") {
+        status.entry("qosClass").or_insert_with(|| class.clone());
+    }
+    keep_observed(status, before);
+    let conditions = |of: &Fields| of.get("conditions").and_then(Value::as_array).cloned();
+    let mut before = conditions(before).unwrap_or_default();
+    for condition in each(status, "conditions") {
+        // Several conditions may have one type: each takes the first that is left.
+        let same = before.iter().position(|old| old.get("type") == condition.get("type"));
+        let old = same.map(|at| before.remove(at));
+        if let Some(old) = old.as_ref().and_then(Value::as_object) {
+            keep_observed(condition, old);
+        }
+    }
+}
+
+fn keep_observed(new: &mut Fields, old: &Fields) {
+    const FIELD: &str = "observedGeneration";
+    let is_set = |value: &Value| value.as_i64().is_some_and(|number| number != 0);
+    if let (false, Some(observed)) = (new.get(FIELD).is_some_and(is_set), old.get(FIELD)) {
+        new.insert(FIELD.to_owned(), observed.clone());
     }
 }

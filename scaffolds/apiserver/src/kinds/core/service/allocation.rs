@@ -15,6 +15,7 @@ use crate::{
         faults::Faults,
         located::Located,
     },
+    status,
 };
 
 pub(super) const ALLOCATION: Allocation = Allocation {
@@ -42,6 +43,7 @@ fn create(service: &mut Value, held: &mut Holders) {
     addresses::give(spec, &owner, true, held);
     let shared = node_ports::asked(spec);
     node_ports::give(spec, &owner, Some(shared), held);
+    node_ports::give_health_check(spec, &owner, held);
 }
 
 /// Keeps the Service's values, removes those that its new type does not have, and allocates those that it lacks.
@@ -58,6 +60,7 @@ fn update(new: &mut Value, old: &Value, held: &mut Holders) {
         type_change::release_family(spec, before);
     }
     node_ports::inherit(spec, before);
+    node_ports::inherit_health_check(spec, before);
     type_change::follow(spec, before);
     type_change::normalise(spec);
     type_change::drop_unneeded(spec, before);
@@ -65,6 +68,9 @@ fn update(new: &mut Value, old: &Value, held: &mut Holders) {
     let is_given = !has_address(text(before, "type")) || before.contains_key("clusterIP");
     addresses::give(spec, &owner, is_given, held);
     node_ports::give(spec, &owner, None, held);
+    if !node_ports::needs_health_check(before) {
+        node_ports::give_health_check(spec, &owner, held);
+    }
 }
 
 /// Reports values that could not be allocated: only the first one, because upstream stops there.
@@ -88,7 +94,24 @@ fn check(service: &Value, old: Option<&Value>, held: &Holders) -> Vec<Cause> {
     if faults.is_empty() {
         faults = node_ports::check(&spec, old.is_none(), &owner, held);
     }
+    if faults.is_empty()
+        && let Some(why) = health_check(service, old, held)
+    {
+        return vec![status::failure(why)];
+    }
     faults.into_causes()
+}
+
+/// Why the node port for health checks, which an update does not change, could not be allocated.
+fn health_check(service: &Value, old: Option<&Value>, held: &Holders) -> Option<String> {
+    let spec = |service: &'_ Value| service.get("spec").and_then(Value::as_object).cloned();
+    if old
+        .and_then(spec)
+        .is_some_and(|before| node_ports::needs_health_check(&before))
+    {
+        return None;
+    }
+    node_ports::health_check_fails(&spec(service)?, &owner(service), held)
 }
 
 fn owner(service: &Value) -> String {
@@ -111,5 +134,8 @@ fn wants(service: &Value) -> Vec<String> {
         .map(|ip| ip.str().to_owned());
     let ports = at.get("ports");
     let ports = ports.items().filter(|port| port.get("nodePort").int() != 0);
-    ips.chain(ports.map(|port| key(port.get("nodePort").int()))).collect()
+    let health = Some(at.get("healthCheckNodePort").int()).filter(|number| *number != 0);
+    ips.chain(ports.map(|port| key(port.get("nodePort").int())))
+        .chain(health.map(key))
+        .collect()
 }

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use crate::kinds::{
     address::{IP, Network, endpoint_ip},
+    core::service::node_ports,
     faults::{Faults, quoted},
     format::{PROTOCOLS, label, qualified, subdomain},
     labels::labels,
@@ -205,12 +206,14 @@ fn traffic(spec: &Located<'_>, kind: &str, faults: &mut Faults) {
         faults.invalid(&outer, "may only be set for externally-accessible services");
     }
     let health = spec.get("healthCheckNodePort");
-    let checked = kind == "LoadBalancer" && outer.str() == "Local";
-    if health.int() != 0 && !checked {
-        faults.invalid(
+    match (needs_health_check(spec), health.int()) {
+        (false, 0) => {}
+        (false, _) => faults.invalid(
             &health,
             "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'",
-        );
+        ),
+        (true, 0) => faults.required(&health, ""),
+        (true, _) => faults.port(&health),
     }
     match inner.value {
         Value::Null if matches!(kind, "LoadBalancer" | "NodePort" | "ClusterIP") => faults.required(&inner, ""),
@@ -221,6 +224,10 @@ fn traffic(spec: &Located<'_>, kind: &str, faults: &mut Faults) {
     if distribution.is_set() {
         faults.one_of(&distribution, &["PreferClose", "PreferSameZone", "PreferSameNode"]);
     }
+}
+
+fn needs_health_check(spec: &Located<'_>) -> bool {
+    spec.value.as_object().is_some_and(node_ports::needs_health_check)
 }
 
 pub(in crate::kinds) fn validate_update(new: &Located<'_>, old: &Located<'_>, faults: &mut Faults) {
@@ -260,6 +267,10 @@ pub(in crate::kinds) fn validate_update(new: &Located<'_>, old: &Located<'_>, fa
         .all(|spec| spec.get("type").str() == "LoadBalancer");
     if stays && class.value != was.value {
         faults.invalid(&class, "may not change once set");
+    }
+    let (health, was) = (spec.get("healthCheckNodePort"), before.get("healthCheckNodePort"));
+    if needs_health_check(&spec) && needs_health_check(&before) && health.int() != was.int() {
+        faults.forbidden(&health, "field is immutable");
     }
     validate(new, faults);
 }

@@ -1,4 +1,4 @@
-//! Node ports of Services.
+//! Node ports of Services: those of their ports, and the one for health checks of load balancers.
 
 use std::collections::BTreeMap;
 
@@ -11,6 +11,9 @@ use crate::{
 
 /// The default of `--service-node-port-range`.
 const NODE_PORTS: std::ops::RangeInclusive<u16> = 30_000..=32_767;
+
+const OUT_OF_RANGE: &str = "provided port is not in the valid range. The range of valid ports is 30000-32767";
+const TAKEN: &str = "provided port is already allocated";
 
 /// Reports a node port that cannot be allocated, and why. In a new Service, several protocols may share a node port
 /// only for the same port.
@@ -27,16 +30,69 @@ pub(in crate::kinds) fn check(spec: &Located<'_>, is_new: bool, owner: &str, hel
             continue;
         }
         if !fits {
-            let detail = "provided port is not in the valid range. The range of valid ports is 30000-32767";
-            faults.invalid(&number, detail);
+            faults.invalid(&number, OUT_OF_RANGE);
             break;
         }
         if is_others || is_twice {
-            faults.invalid(&number, "provided port is already allocated");
+            faults.invalid(&number, TAKEN);
             break;
         }
     }
     faults
+}
+
+/// The field of the node port for health checks.
+const HEALTH: &str = "healthCheckNodePort";
+
+/// Whether load balancers ask nodes for their health, which they do where traffic stays on a node.
+pub(in crate::kinds) fn needs_health_check(spec: &Map<String, Value>) -> bool {
+    text(spec, "type") == "LoadBalancer" && text(spec, "externalTrafficPolicy") == "Local"
+}
+
+/// The node port for health checks; 0 without one.
+fn health_check(spec: &Map<String, Value>) -> i64 {
+    spec.get(HEALTH).and_then(Value::as_i64).unwrap_or_default()
+}
+
+/// The node port for health checks stays if an update omits it.
+pub(in crate::kinds) fn inherit_health_check(spec: &mut Map<String, Value>, before: &Map<String, Value>) {
+    if needs_health_check(spec) && needs_health_check(before) && health_check(spec) == 0 {
+        spec.insert(HEALTH.to_owned(), json!(health_check(before)));
+    }
+}
+
+/// Allocates the node port for health checks where it is needed, or reserves the requested one.
+pub(in crate::kinds) fn give_health_check(spec: &mut Map<String, Value>, owner: &str, held: &mut Holders) {
+    if !needs_health_check(spec) {
+        return;
+    }
+    let given = match health_check(spec) {
+        0 => free_port(owner, held),
+        asked => Some(asked),
+    };
+    if let Some(given) = given {
+        held.entry(key(given)).or_insert_with(|| owner.to_owned());
+        spec.insert(HEALTH.to_owned(), json!(given));
+    }
+}
+
+/// Why the requested node port for health checks cannot be allocated, in a Service that needs one and did not before.
+pub(in crate::kinds) fn health_check_fails(spec: &Map<String, Value>, owner: &str, held: &Holders) -> Option<String> {
+    let asked = health_check(spec);
+    if asked == 0 || !needs_health_check(spec) {
+        return None;
+    }
+    let fits = u16::try_from(asked).is_ok_and(|number| NODE_PORTS.contains(&number));
+    let is_taken =
+        held.get(&key(asked)).is_some_and(|holder| holder != owner) || numbers(spec).contains(&Some(json!(asked)));
+    let why = match (fits, is_taken) {
+        (false, _) => OUT_OF_RANGE,
+        (_, true) => TAKEN,
+        _ => return None,
+    };
+    Some(format!(
+        "failed to allocate requested HealthCheck NodePort {asked}: {why}"
+    ))
 }
 
 /// A port without a node port gets the one that the port of the same name had before, unless another port requests it.

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::kinds::{
-    core::service::node_ports::{needs, numbers},
+    core::service::node_ports::{needs, needs_health_check, numbers},
     edit::text,
 };
 
@@ -80,15 +80,10 @@ pub(in crate::kinds) fn drop_unneeded(spec: &mut Map<String, Value>, before: &Ma
         }
     }
     if text(before, "type") == "LoadBalancer" && text(spec, "type") != "LoadBalancer" {
-        forget(
-            spec,
-            before,
-            &[
-                "allocateLoadBalancerNodePorts",
-                "loadBalancerClass",
-                "healthCheckNodePort",
-            ],
-        );
+        forget(spec, before, &["allocateLoadBalancerNodePorts", "loadBalancerClass"]);
+    }
+    if needs_health_check(before) && !needs_health_check(spec) {
+        forget(spec, before, &["healthCheckNodePort"]);
     }
     if is_external(before) && !is_external(spec) {
         forget(spec, before, &["externalTrafficPolicy"]);

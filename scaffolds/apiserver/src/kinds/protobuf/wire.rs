@@ -1,5 +1,40 @@
 //! Protobuf's wire format: numbered fields, each with a number or bytes.
 
+/// Writes a field with bytes: a text, a message or arbitrary ones.
+pub(crate) fn bytes(number: u64, bytes: &[u8], out: &mut Vec<u8>) {
+    push(number << 3 | 2, out);
+    push(bytes.len() as u64, out);
+    out.extend_from_slice(bytes);
+}
+
+/// Writes a field with a message.
+pub(crate) fn nested(number: u64, out: &mut Vec<u8>, contents: impl FnOnce(&mut Vec<u8>)) {
+    let mut inner = Vec::new();
+    contents(&mut inner);
+    bytes(number, &inner, out);
+}
+
+/// Writes a field with an integer, or with 0 and 1 for a boolean.
+pub(crate) fn integer(number: u64, integer: i64, out: &mut Vec<u8>) {
+    push(number << 3, out);
+    push(integer.cast_unsigned(), out);
+}
+
+/// Writes a field with a float.
+pub(crate) fn double(number: u64, double: f64, out: &mut Vec<u8>) {
+    push(number << 3 | 1, out);
+    out.extend(double.to_le_bytes());
+}
+
+/// Seven bits per byte, the lowest first.
+fn push(mut number: u64, out: &mut Vec<u8>) {
+    while number >= 0x80 {
+        out.push(number.to_le_bytes()[0] | 0x80);
+        number >>= 7;
+    }
+    out.push(number.to_le_bytes()[0]);
+}
+
 /// A message, not yet decoded.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Message<'a>(&'a [u8]);

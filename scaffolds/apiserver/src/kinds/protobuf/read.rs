@@ -6,12 +6,11 @@ use kubewright_machinery::{base64, time};
 use serde_json::{Map, Value, json};
 
 use super::{
-    shapes::{self, Field, Shape, Type},
+    super::shapes::{self, Field, Shape, Type},
+    MAGIC, PROPERTIES, SCHEMAS,
     wire::{Message, Wire},
 };
 
-/// The first bytes of every body.
-const MAGIC: &[u8] = b"k8s\0";
 /// How deep messages may nest: deeper than those of any kind, and little enough for the stack.
 const DEPTH: usize = 64;
 
@@ -47,6 +46,24 @@ pub fn read(body: &[u8]) -> Result<Fields, String> {
     object.insert("apiVersion".to_owned(), version.into());
     object.insert("kind".to_owned(), kind.into());
     Ok(object)
+}
+
+/// Decodes the events of a watch: the type of each, and its object.
+///
+/// # Errors
+/// As for [`read`].
+#[cfg(feature = "testing")]
+pub fn read_events(mut stream: &[u8]) -> Result<Vec<Value>, String> {
+    let mut events = Vec::new();
+    while let Some((length, rest)) = stream.split_first_chunk::<4>() {
+        let length = usize::try_from(u32::from_be_bytes(*length)).unwrap_or(usize::MAX);
+        let (event, rest) = rest.split_at_checked(length).ok_or("unexpected EOF")?;
+        let event = Message::new(event);
+        let object = read(Message::new(event.bytes(2)?).bytes(1)?)?;
+        events.push(json!({"type": event.text(1)?, "object": object}));
+        stream = rest;
+    }
+    Ok(events)
 }
 
 fn structure(shape: &Shape, message: &Message, depth: usize) -> Result<Fields, String> {
@@ -186,16 +203,12 @@ fn referred(name: &str, message: &Message, depth: usize) -> Result<Value, String
                 false => items.into(),
             }
         }
-        _ => match shapes::shape(name) {
+        _ => match shapes::message(name) {
             Some(shape) => structure(shape, message, depth)?.into(),
             None => Value::Null,
         },
     })
 }
-
-/// The definitions of the schemas in CustomResourceDefinitions.
-const SCHEMAS: &str = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.";
-const PROPERTIES: &str = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaProps";
 
 /// A time; an empty message is an absent one.
 fn time(name: &str, message: &Message) -> Result<Value, String> {
@@ -235,7 +248,7 @@ mod tests {
     use crate::kinds::decode::decode;
 
     /// Objects of every kind in both encodings, which Go's types wrote (`fidelity record forms`).
-    const FORMS: &str = include_str!("../../tests/forms.txt");
+    const FORMS: &str = include_str!("../../../tests/forms.txt");
 
     fn bytes(digits: &str) -> Vec<u8> {
         let pairs = digits.as_bytes().chunks(2).map(|pair| str::from_utf8(pair).unwrap());
@@ -256,7 +269,7 @@ mod tests {
             let decoded = [sent, written].map(|mut object| {
                 let unknown = decode(definition, &mut object);
                 assert_eq!(unknown, Ok(Vec::new()), "{kind}: {text}");
-                super::super::empties::bring(definition, &mut object, crate::strategy::Empties::Stored, &[]);
+                crate::kinds::empties::bring(definition, &mut object, crate::strategy::Empties::Stored, &[]);
                 object
             });
             assert_eq!(decoded[0], decoded[1], "{kind}: {text}");

@@ -1,6 +1,10 @@
 //! Reads JSON as kube-apiserver reads it: with Go's messages for malformed text, a list of duplicate fields (the last
 //! one wins), U+FFFD for invalid UTF-8, and a limit on nesting.
 
+mod text;
+
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Number, Value};
 
 /// How deep arrays and objects may nest.
@@ -14,24 +18,38 @@ pub type Document = (Value, Vec<String>);
 /// # Errors
 /// Go's message about malformed text, for example `unexpected end of JSON input`.
 pub fn read(text: &[u8]) -> Result<Document, String> {
-    let mut reader = Reader {
-        text,
-        at: 0,
-        path: Vec::new(),
-        duplicates: Vec::new(),
-    };
+    let mut reader = Reader::new(text, BTreeSet::new());
     let value = reader.value()?;
     match reader.token() {
-        None => Ok((value, reader.duplicates)),
+        None => Ok((value, reader.errors)),
         Some(byte) => Err(invalid(byte, "after top-level value")),
     }
+}
+
+/// The sentences about unknown and duplicate fields of a text that was read, as Go's strict decoder of structs says them: in the order of
+/// the text, each once, and none about what is in an unknown field. `unknown` has those about unknown fields.
+pub fn strict_errors(text: &[u8], unknown: &[String]) -> Vec<String> {
+    /// How many Go's decoder keeps.
+    const MOST: usize = 100;
+    let mut reader = Reader::new(text, unknown.iter().map(String::as_str).collect());
+    // It was read before.
+    let _ = reader.value();
+    let mut seen = BTreeSet::new();
+    let found = reader
+        .errors
+        .into_iter()
+        .filter(|sentence| seen.insert(sentence.clone()));
+    found.take(MOST).collect()
 }
 
 struct Reader<'a> {
     text: &'a [u8],
     at: usize,
     path: Vec<Step>,
-    duplicates: Vec<String>,
+    /// What is said about duplicate fields, and about those of `unknown`.
+    errors: Vec<String>,
+    unknown: BTreeSet<&'a str>,
+    is_in_unknown: bool,
 }
 
 /// A step of the path to the value that is being read; the number of steps is its depth.
@@ -42,7 +60,18 @@ enum Step {
 
 type Read<T> = Result<T, String>;
 
-impl Reader<'_> {
+impl<'a> Reader<'a> {
+    fn new(text: &'a [u8], unknown: BTreeSet<&'a str>) -> Self {
+        Self {
+            text,
+            at: 0,
+            path: Vec::new(),
+            errors: Vec::new(),
+            unknown,
+            is_in_unknown: false,
+        }
+    }
+
     fn peek(&self) -> Option<u8> {
         self.text.get(self.at).copied()
     }
@@ -85,16 +114,30 @@ impl Reader<'_> {
             let key = self.string()?;
             self.expect(b':', "after object key")?;
             self.path.push(Step::Field(key.clone()));
+            let was_in_unknown = self.is_in_unknown;
+            self.judge(object.contains_key(&key));
             let value = self.value()?;
-            if object.insert(key, value).is_some() {
-                let field = self.shown_path();
-                self.duplicates
-                    .push(format!("duplicate field {}", kubewright_machinery::go::quote(&field)));
-            }
+            object.insert(key, value);
+            self.is_in_unknown = was_in_unknown;
             self.path.pop();
             if self.ends(b'}', "after object key:value pair")? {
                 return Ok(Value::Object(object));
             }
+        }
+    }
+
+    /// Notes that the field is unknown, or a duplicate.
+    fn judge(&mut self, is_duplicate: bool) {
+        if self.is_in_unknown || (self.unknown.is_empty() && !is_duplicate) {
+            return;
+        }
+        let field = kubewright_machinery::go::quote(&self.shown_path());
+        let unknown = format!("unknown field {field}");
+        if self.unknown.contains(unknown.as_str()) {
+            self.errors.push(unknown);
+            self.is_in_unknown = true;
+        } else if is_duplicate {
+            self.errors.push(format!("duplicate field {field}"));
         }
     }
 
@@ -194,81 +237,6 @@ impl Reader<'_> {
         self.peek().unwrap_or(b' ')
     }
 
-    fn string(&mut self) -> Read<String> {
-        self.at += 1;
-        let mut out = String::new();
-        loop {
-            let start = self.at;
-            while self
-                .peek()
-                .is_some_and(|byte| byte >= 0x20 && byte != b'"' && byte != b'\\')
-            {
-                self.at += 1;
-            }
-            out.push_str(&String::from_utf8_lossy(
-                self.text.get(start..self.at).unwrap_or_default(),
-            ));
-            match self.peek().ok_or_else(end)? {
-                b'"' => {
-                    self.at += 1;
-                    return Ok(out);
-                }
-                b'\\' => {
-                    self.at += 1;
-                    out.push(self.escape()?);
-                }
-                byte => return Err(invalid(byte, "in string literal")),
-            }
-        }
-    }
-
-    fn escape(&mut self) -> Read<char> {
-        let byte = self.here();
-        let plain = match byte {
-            b'"' | b'\\' | b'/' => char::from(byte),
-            b'b' => '\u{8}',
-            b'f' => '\u{c}',
-            b'n' => '\n',
-            b'r' => '\r',
-            b't' => '\t',
-            b'u' => {
-                self.at += 1;
-                return self.unicode();
-            }
-            _ => return Err(invalid(byte, "in string escape code")),
-        };
-        self.at += 1;
-        Ok(plain)
-    }
-
-    /// Half of a surrogate pair becomes U+FFFD.
-    fn unicode(&mut self) -> Read<char> {
-        let first = self.hex()?;
-        if !(0xd800..0xdc00).contains(&first) || self.text.get(self.at..self.at + 2) != Some(b"\\u") {
-            return Ok(char::from_u32(first).unwrap_or(char::REPLACEMENT_CHARACTER));
-        }
-        let before = self.at;
-        self.at += 2;
-        let second = self.hex()?;
-        if (0xdc00..0xe000).contains(&second) {
-            let code = 0x1_0000 + ((first - 0xd800) << 10) + (second - 0xdc00);
-            return Ok(char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER));
-        }
-        self.at = before;
-        Ok(char::REPLACEMENT_CHARACTER)
-    }
-
-    fn hex(&mut self) -> Read<u32> {
-        let mut code = 0;
-        for _ in 0..4 {
-            let byte = self.here();
-            let digit = char::from(byte).to_digit(16);
-            code = code * 16 + digit.ok_or_else(|| invalid(byte, "in \\u hexadecimal character escape"))?;
-            self.at += 1;
-        }
-        Ok(code)
-    }
-
     fn shown_path(&self) -> String {
         self.path.iter().fold(String::new(), |path, step| match step {
             Step::Field(name) if path.is_empty() => name.clone(),
@@ -366,6 +334,22 @@ mod tests {
         assert_eq!(
             duplicates,
             ["duplicate field \"spec.a\"", "duplicate field \"spec.l[0].b\""]
+        );
+    }
+
+    #[test]
+    fn strict_errors_are_in_the_order_of_the_text() {
+        let text = br#"{"b":1,"spec":{"l":[{"x":1,"a":2}],"d":1,"u":{"k":1,"k":2},"d":2,"u":3,"d":3},"a":1}"#;
+        let unknown = ["a", "b", "spec.l[0].x", "spec.u"].map(|path| format!("unknown field \"{path}\""));
+        assert_eq!(
+            strict_errors(text, &unknown),
+            [
+                "unknown field \"b\"",
+                "unknown field \"spec.l[0].x\"",
+                "unknown field \"spec.u\"",
+                "duplicate field \"spec.d\"",
+                "unknown field \"a\"",
+            ]
         );
     }
 
