@@ -84,7 +84,7 @@ impl Guards {
 ///
 /// # Errors
 ///
-/// [`Error::Setup`] if the first one that exists cannot be read, or none exists.
+/// [`Error::Setup`] if the first one that exists cannot be read or has a field that cannot be used, or none exists.
 pub async fn config(kubeconfig: Option<&Path>) -> Result<Config> {
     connection::config(kubeconfig).await.map_err(Error::Setup)
 }

@@ -22,7 +22,7 @@ use super::{
 /// (`pkg/client/config/config.go`).
 ///
 /// # Errors
-/// If the first one that exists cannot be read, or none exists.
+/// If the first one that exists cannot be read or has a field that cannot be used, or none exists.
 pub(crate) async fn config(kubeconfig: Option<&Path>) -> Result<Config, String> {
     if let Some(path) = kubeconfig {
         return from_files(&[path.to_owned()], &format!("--kubeconfig `{}`", path.display())).await;
