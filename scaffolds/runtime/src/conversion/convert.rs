@@ -2,7 +2,7 @@
 
 use std::{
     any::type_name,
-    collections::{BTreeMap, HashSet},
+    collections::BTreeMap,
     sync::{Arc, OnceLock},
 };
 
@@ -11,26 +11,29 @@ use kube::CustomResourceExt;
 use kubewright_schema::{Options, assemble, value::Structural};
 use serde_json::{Value, json};
 
-use super::{
-    body::{self, Parts},
-    failure::Failure,
-    kept,
-    marks::Marks,
-    zero,
-};
+use super::{failure::Failure, kept, marks::Marks};
 use crate::{error::BoxError, isolate::Authored, kind::Kind, manager::StorageVersion, object::Object};
 
 /// The length of a fingerprint. A client that finds another object with the same one harms its own object.
 const FINGERPRINT: usize = 16;
 
 /// A function between two versions, on encoded objects.
-type Convert = Authored<dyn Fn(&Value) -> Result<Value, Why> + Send + Sync>;
+pub(super) type Convert = Authored<dyn Fn(&Value) -> Result<Value, Why> + Send + Sync>;
 
 /// Why a function did not convert an object.
 pub(super) enum Why {
     /// It does not fit its type.
     Undecodable(serde_json::Error),
     Failed(String),
+}
+
+/// What came of a conversion.
+pub(super) enum Outcome {
+    /// The object in the version that was asked for.
+    Whole(Value),
+    /// The type and metadata of an object that the version converted from does not show, without its mark: the other fields are
+    /// those of the stored object.
+    Shell(Value),
 }
 
 /// The conversions of one kind.
@@ -48,7 +51,7 @@ pub(crate) struct Converter {
 /// What the operator's own types say of the definition.
 #[derive(Default)]
 pub(super) struct Assembled {
-    schemas: BTreeMap<String, Structural>,
+    pub(super) schemas: BTreeMap<String, Structural>,
     stored: Option<String>,
 }
 
@@ -70,7 +73,7 @@ impl Version {
         }
     }
 
-    fn schema(&self) -> &Value {
+    pub(super) fn schema(&self) -> &Value {
         self.schema.get_or_init(|| {
             let definition = serde_json::to_value((self.described.1)()).unwrap_or_default();
             let schema = definition.pointer("/spec/versions/0/schema/openAPIV3Schema");
@@ -97,25 +100,30 @@ pub(super) fn way<A: Object, B: Object, E: Into<BoxError>>(
     }))
 }
 
-/// One step: from a version to another, one of which is the hub.
-struct Step<'a> {
-    from: &'a Version,
-    to: &'a Version,
-    forth: &'a Convert,
-    back: &'a Convert,
-}
-
 impl Converter {
     /// The object in a version of the group (`group/version`).
     ///
     /// # Errors
     ///
+    /// As for [`convert_or_strip`](Self::convert_or_strip); and it has nothing but its metadata.
+    #[cfg(any(test, feature = "testing"))]
+    pub(crate) fn convert(&self, object: Value, api_version: &str) -> Result<Value, Failure> {
+        match self.convert_or_strip(object, api_version)? {
+            Outcome::Whole(object) => Ok(object),
+            Outcome::Shell(_) => Err("the object has nothing but its metadata".to_owned().into()),
+        }
+    }
+
+    /// The object in a version of the group (`group/version`), or what is known of it.
+    ///
+    /// # Errors
+    ///
     /// Why it cannot be converted; the message names the versions. If API servers store another version than this one, the
     /// only reasons are the object itself and the author's functions; [`Marks`] has the others.
-    pub(crate) fn convert(&self, mut object: Value, api_version: &str) -> Result<Value, Failure> {
+    pub(super) fn convert_or_strip(&self, mut object: Value, api_version: &str) -> Result<Outcome, Failure> {
         let from = object["apiVersion"].as_str().unwrap_or_default().to_owned();
         if from == api_version {
-            return Ok(object);
+            return Ok(Outcome::Whole(object));
         }
         let named = |mut failure: Failure| {
             failure.message = format!("from {from} to {api_version}: {}", failure.message);
@@ -132,16 +140,15 @@ impl Converter {
             false => marks,
         };
         let is_write = self.is_stored(api_version);
-        let is_shell = marks.are_of_a_shell();
+        if marks.are_of_a_shell() {
+            let shell = self.shell(object, marks, api_version);
+            return shell.map_err(Failure::from).map_err(named);
+        }
         if is_write && !marks.is_empty() {
             // An incomplete object must not replace the complete one.
             let permitted = marks.permit_write(&object, &self.fingerprint(&object));
             permitted.map_err(Failure::from).map_err(named)?;
             marks = Marks::default();
-        }
-        if is_shell {
-            object["apiVersion"] = json!(api_version);
-            return Ok(self.marked(object, marks));
         }
         let steps = [
             spoke.map(|spoke| self.inward(spoke)),
@@ -160,7 +167,7 @@ impl Converter {
                 Ok(object)
             })
             .map_err(named)?;
-        Ok(self.marked(object, marks))
+        Ok(Outcome::Whole(self.marked(object, marks)))
     }
 
     /// The object with these marks.
@@ -174,14 +181,8 @@ impl Converter {
 
     /// Some digits of a digest of what clients write: unlike the object itself, it is the same once an API server has decoded a
     /// converted object and set the defaults.
-    fn fingerprint(&self, object: &Value) -> String {
-        let mut object = object.clone();
-        let api_version = object["apiVersion"].as_str().unwrap_or_default();
-        let version = api_version.rsplit_once('/').map_or("", |(_, version)| version);
-        if let Some(schema) = self.assembled().schemas.get(version) {
-            schema.prune(&mut object);
-            schema.default(&mut object);
-        }
+    pub(super) fn fingerprint(&self, object: &Value) -> String {
+        let mut object = self.as_decoded(object);
         let metadata = object["metadata"].take();
         let written = ["labels", "annotations", "finalizers", "ownerReferences"].map(|name| match &metadata[name] {
             // Without its marks an object may have no labels.
@@ -192,6 +193,18 @@ impl Converter {
         let mut fingerprint = kept::digest(&object);
         fingerprint.truncate(FINGERPRINT);
         fingerprint
+    }
+
+    /// The object as an API server decodes it: without fields that its version does not have, with defaults.
+    pub(super) fn as_decoded(&self, object: &Value) -> Value {
+        let mut object = object.clone();
+        let api_version = object["apiVersion"].as_str().unwrap_or_default();
+        let version = api_version.rsplit_once('/').map_or("", |(_, version)| version);
+        if let Some(schema) = self.assembled().schemas.get(version) {
+            schema.prune(&mut object);
+            schema.default(&mut object);
+        }
+        object
     }
 
     /// Whether API servers store objects in this version (`group/version`), as far as the operator knows.
@@ -216,7 +229,7 @@ impl Converter {
         self.spoke_of(api_version).is_ok()
     }
 
-    fn assembled(&self) -> &Assembled {
+    pub(super) fn assembled(&self) -> &Assembled {
         self.assembled.get_or_init(|| {
             let spokes = self.spokes.values().map(|spoke| spoke.version.described);
             let types: Vec<_> = [self.hub.described].into_iter().chain(spokes).collect();
@@ -234,6 +247,12 @@ impl Converter {
             }
             assembled
         })
+    }
+
+    /// The derived schema of a version (`group/version`); `None` if there is no such version.
+    pub(super) fn schema_of(&self, api_version: &str) -> Option<&Value> {
+        let spoke = self.spoke_of(api_version).ok()?;
+        Some(spoke.map_or(&self.hub, |spoke| &spoke.version).schema())
     }
 
     /// The spoke of this name; `None` for the hub.
@@ -273,103 +292,5 @@ impl Converter {
     pub(crate) fn described(&self) -> Vec<kubewright_schema::Crd<CustomResourceDefinition>> {
         let spokes = self.spokes.values().map(|spoke| spoke.version.described);
         [self.hub.described].into_iter().chain(spokes).collect()
-    }
-
-    fn inward<'a>(&'a self, spoke: &'a Spoke) -> Step<'a> {
-        Step {
-            from: &spoke.version,
-            to: &self.hub,
-            forth: &spoke.to_hub,
-            back: &spoke.from_hub,
-        }
-    }
-
-    fn outward<'a>(&'a self, spoke: &'a Spoke) -> Step<'a> {
-        Step {
-            from: &self.hub,
-            to: &spoke.version,
-            forth: &spoke.from_hub,
-            back: &spoke.to_hub,
-        }
-    }
-
-    /// Takes one step, restores what the new version alone can hold, and keeps what it cannot hold. If there is no room for
-    /// that, the reason is returned as well.
-    fn take(&self, step: &Step<'_>, object: Value, is_write: bool) -> Result<(Value, Option<String>), Failure> {
-        let [from, to] = [step.from, step.to].map(|version| kept::annotation(&self.group, &version.name));
-        let mut parts = Parts::of(object, &self.names())?;
-        let api_version = |version: &Version| format!("{}/{}", self.group, version.name);
-        let input = parts.object(&parts.body, &api_version(step.from));
-        let (converted, filled) = step.call(step.forth, step.from, &input)?;
-        let converted = parts.body_of(converted)?;
-        let claimed = parts.kept.remove(&to);
-        let claimed = claimed.and_then(|text| kept::restored(&converted, &text, &kept::digest(&parts.body)));
-        if let Some(filled) = filled {
-            // Otherwise the annotation would keep that fields were missing.
-            parts.body = parts.body_of(filled)?;
-        }
-        let back = |body: &Value| {
-            let output = parts.object(body, &api_version(step.to));
-            let (back, _) = step.call(step.back, step.to, &output)?;
-            parts.body_of(back).map_err(Failure::from)
-        };
-        let shown = back(&converted).map_err(|mut failure| {
-            failure.message = format!("the result cannot be converted back: {}", failure.message);
-            failure
-        })?;
-        // Whoever may write the object may write the annotation. It adds only what the version converted from cannot show.
-        let claimed = claimed.and_then(|body| Some((back(&body).ok()?, body)));
-        let claimed = claimed.filter(|(back, _)| kept::adds_nothing(back, &parts.body, &shown));
-        let (shown, converted) = match claimed {
-            Some((back, body)) => match self.objection(&step.to.name, [&converted, &body]) {
-                None => (back, body),
-                Some(why) if is_write => {
-                    return Err(format!("the annotation `{to}` has an invalid value: {why}").into());
-                }
-                Some(_) => (shown, converted),
-            },
-            None => (shown, converted),
-        };
-        parts.kept.remove(&from);
-        if let Some(text) = kept::lost(&parts.body, &shown, &converted) {
-            parts.kept.insert(from, text);
-        }
-        Ok(match body::join(parts, converted, &api_version(step.to)) {
-            Ok(object) => (object, None),
-            Err((object, why)) => (object, Some(why)),
-        })
-    }
-
-    /// The first objection of a version's schema to a restored body that is not one to the body before.
-    fn objection(&self, version: &str, [before, restored]: [&Value; 2]) -> Option<String> {
-        let schema = self.assembled().schemas.get(version)?;
-        let causes = |body: &Value| {
-            // The metadata of a body is labels and annotations.
-            let mut object = body.clone();
-            object.as_object_mut().map(|fields| fields.remove("metadata"));
-            schema.validate(&object).into_iter().map(|cause| cause.to_string())
-        };
-        let known: HashSet<_> = causes(before).collect();
-        causes(restored).find(|cause| !known.contains(cause))
-    }
-}
-
-impl Step<'_> {
-    /// Calls a function with an object in a version. If the object does not fit its type because required fields are
-    /// missing, they are filled in; then the object that was converted is returned as well.
-    fn call(&self, convert: &Convert, version: &Version, object: &Value) -> Result<(Value, Option<Value>), Failure> {
-        let result = convert.call(|convert| match convert(object) {
-            Err(Why::Undecodable(error)) => match zero::filled(object, version.schema()) {
-                Some(filled) => Ok((convert(&filled)?, Some(filled))),
-                None => Err(Why::Undecodable(error)),
-            },
-            result => Ok((result?, None)),
-        })?;
-        result.map_err(|why| match why {
-            Why::Failed(why) => why.into(),
-            Why::Undecodable(error) => {
-                Failure::from(format!("the object does not fit the type of {}: {error}", version.name))
-            }
-        })
     }
 }

@@ -11,6 +11,8 @@ use kubewright_schema::webhook::conversion_path;
 use super::{
     answer::Conversion,
     convert::{Converter, Spoke, Version, way},
+    each::Each,
+    stored::Stored,
 };
 use crate::{
     error::{BoxError, Error, Result},
@@ -67,15 +69,18 @@ use crate::{
 ///   do not know, and for the exact form of values. An annotation that somebody has made invalid restores nothing.
 /// - Of metadata, only labels and annotations can be changed; they are as the functions return them.
 /// - Objects that are unchanged are converted back to what they were.
-/// - If one object cannot be converted, the request fails with its name, both versions and the reason; so it does if a
-///   function panics, or does not return in time.
+/// - If an object cannot be converted, because a function fails or panics, or because the object has more than 127 levels of
+///   nested lists and objects, a write fails with its name, both versions and the reason. A read shows its metadata with the label
+///   `<group>/<version>-only: not-convertible.…`, so that it takes no list along; in that version it can only be deleted, with the
+///   fields that are stored. On an object with other fields the label means nothing. If a function does not return in time, the
+///   request fails.
 ///
 /// # Caveats
 ///
 /// The functions get no client: they must depend on nothing but the object, and return the same each time. A client that
 /// replaces an object without the annotation, which it has not read before, replaces what is in it too. Kubernetes limits
-/// all annotations of an object to 262,144 bytes; an object of which a version cannot hold more than that is not
-/// converted to it.
+/// all annotations of an object to 262,144 bytes; an object of which a version cannot hold more than that is shown
+/// without it, with the label `<group>/<version>-only: too-large.…`, and not written in that version.
 ///
 /// A required field that is missing is taken for its default, or the zero value of its type: the API server converts
 /// objects without the fields of one owner, to find out which fields others own.
@@ -145,7 +150,14 @@ impl<H: Object + CustomResourceExt> Hub<H> {
         let path = conversion_path(kind.group(), kind.kind());
         let converter = self.converter()?;
         let stored = converter.stored.clone();
-        let conversion = Conversion::new(path, converter, manager.metrics());
+        let each = Each {
+            converter,
+            stored: Some(Stored {
+                client: manager.client().clone(),
+                plural: kind.plural().to_owned(),
+            }),
+        };
+        let conversion = Conversion::new(path, each, manager.metrics());
         manager.hook(Hooked {
             endpoint: Arc::new(conversion),
             purpose: Purpose::Conversion {

@@ -7,7 +7,7 @@ use ring::digest::{Context, SHA256};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::webhook::merge::carry_over;
+use crate::webhook::{envelope::DEEPEST, merge::carry_over};
 
 /// API servers refuse objects with invalid metadata, so none is kept where anybody could write it.
 const METADATA: &str = "metadata";
@@ -38,18 +38,45 @@ struct Entry {
     shown: Vec<Value>,
 }
 
+/// The levels of the annotation's text around a value.
+const LEVELS: usize = 4;
+
 /// What the annotation has to keep of `original` beside the body `converted`, of which `back` is the conversion back;
 /// `None` if nothing is lost.
-pub(super) fn lost(original: &Value, back: &Value, converted: &Value) -> Option<String> {
+///
+/// # Errors
+///
+/// A value is so deep that it could not be restored.
+pub(super) fn lost(original: &Value, back: &Value, converted: &Value) -> Result<Option<String>, String> {
     let mut kept = Vec::new();
     if let (Value::Object(original), Value::Object(back)) = (original, back) {
         compare(&mut Vec::new(), original, back, &mut kept);
     }
     if kept.is_empty() {
-        return None;
+        return Ok(None);
+    }
+    let values = |entry: &Entry| entry.value.iter().chain(&entry.shown).map(levels).max();
+    if let Some(entry) = kept
+        .iter()
+        .find(|entry| values(entry).unwrap_or_default() + LEVELS > DEEPEST)
+    {
+        let (path, most) = (entry.path.join("."), DEEPEST - LEVELS);
+        return Err(format!(
+            "the field {path}, which this version does not have, has more than {most} levels of nested lists and objects"
+        ));
     }
     let digest = digest(converted);
-    serde_json::to_string(&Kept { digest, kept }).ok()
+    let text = serde_json::to_string(&Kept { digest, kept });
+    text.map(Some).map_err(|error| error.to_string())
+}
+
+/// How many lists and objects are in each other.
+fn levels(value: &Value) -> usize {
+    match value {
+        Value::Array(items) => 1 + items.iter().map(levels).max().unwrap_or_default(),
+        Value::Object(fields) => 1 + fields.values().map(levels).max().unwrap_or_default(),
+        _ => 0,
+    }
 }
 
 /// The fields that an object's annotation of this name keeps, and that the object shows nothing of, as `spec.tries`.

@@ -1,10 +1,9 @@
 //! Labels that mark objects which a version shows incompletely, so that they are not written back. A read never fails: it would
 //! fail the list of all objects.
 
-use std::{collections::BTreeMap, fmt};
+use std::collections::BTreeMap;
 
-use serde::Deserialize;
-use serde_json::{Map, Value, json, value::RawValue};
+use serde_json::{Map, Value, json};
 
 use crate::informer::decode::NOT_CONVERTIBLE;
 
@@ -36,6 +35,14 @@ impl Marks {
         marks
     }
 
+    /// The mark of an object that could not be converted.
+    pub(super) fn of_a_shell(name: String) -> Self {
+        Self {
+            reasons: BTreeMap::from([(name, NOT_CONVERTIBLE.to_owned())]),
+            fingerprint: String::new(),
+        }
+    }
+
     pub(super) fn add_too_large(&mut self, name: String) {
         self.reasons.insert(name, TOO_LARGE.to_owned());
     }
@@ -44,33 +51,37 @@ impl Marks {
         self.reasons.is_empty()
     }
 
-    /// Whether the object has nothing but its metadata.
+    /// Whether they say that the object could not be converted, so that it has nothing but its metadata. Whoever may write the
+    /// object may write them.
     pub(super) fn are_of_a_shell(&self) -> bool {
         self.reasons.values().any(|reason| reason == NOT_CONVERTIBLE)
     }
 
     /// Whether an object with these marks and this fingerprint may be converted to the version that is stored: unchanged, as API
-    /// servers convert each object that they are about to delete or replace; or so that finalizers of an object with a spec can
-    /// be removed.
+    /// servers convert each object that they are about to delete or replace; or while it is being deleted, so that its finalizers
+    /// can be removed.
     ///
     /// # Errors
     ///
     /// Why not.
     pub(super) fn permit_write(&self, object: &Value, fingerprint: &str) -> Result<(), String> {
         let is_deleted = !object["metadata"]["deletionTimestamp"].is_null();
-        if self.fingerprint == fingerprint || (is_deleted && !self.are_of_a_shell()) {
+        if self.is_empty() || self.fingerprint == fingerprint || is_deleted {
             return Ok(());
         }
-        match self.reasons.first_key_value() {
-            None => Ok(()),
-            Some((name, reason)) => {
-                let version = name.rsplit_once('/').map_or(name.as_str(), |(_, rest)| rest);
-                let version = version.trim_end_matches("-only");
-                Err(format!(
-                    "the label `{name}: {reason}` says that this version does not show all of the object: write it in {version}"
-                ))
-            }
-        }
+        Err(self.refusal())
+    }
+
+    /// Why an object with these marks is not written.
+    pub(super) fn refusal(&self) -> String {
+        let Some((name, reason)) = self.reasons.first_key_value() else {
+            return String::new();
+        };
+        let version = name.rsplit_once('/').map_or(name.as_str(), |(_, rest)| rest);
+        let version = version.trim_end_matches("-only");
+        format!(
+            "the label `{name}: {reason}` says that this version does not show all of the object: write it in {version}"
+        )
     }
 
     /// Adds the labels.
@@ -82,41 +93,5 @@ impl Marks {
         for (name, reason) in self.reasons {
             labels[name] = json!(format!("{reason}.{fingerprint}"));
         }
-    }
-}
-
-/// An object that cannot be converted: its type and metadata, which are read however deep the rest is.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct Shell<'a> {
-    pub(super) api_version: String,
-    kind: String,
-    #[serde(borrow)]
-    metadata: BTreeMap<String, &'a RawValue>,
-}
-
-impl<'a> Shell<'a> {
-    pub(super) fn of(object: &'a str) -> serde_json::Result<Self> {
-        serde_json::from_str(object)
-    }
-
-    /// The object as another version shows it, with nothing but its metadata, and its mark.
-    pub(super) fn shown_in(mut self, api_version: &str) -> (Value, Marks) {
-        // They are as deep as the object. API servers restore all metadata but labels and annotations.
-        self.metadata.remove("managedFields");
-        let object = json!({"apiVersion": api_version, "kind": self.kind, "metadata": self.metadata});
-        let mut marks = Marks::default();
-        let name = format!("{}-only", self.api_version);
-        marks.reasons.insert(name, NOT_CONVERTIBLE.to_owned());
-        (object, marks)
-    }
-}
-
-impl fmt::Display for Shell<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let text = |name| serde_json::from_str::<String>(self.metadata.get(name).map_or("", |it| it.get()));
-        let [namespace, name] = ["namespace", "name"].map(|field| text(field).unwrap_or_default());
-        let slash = if namespace.is_empty() { "" } else { "/" };
-        write!(f, "{} {namespace}{slash}{name}", self.kind)
     }
 }

@@ -4,11 +4,15 @@
 mod answer;
 mod body;
 mod convert;
+mod each;
 mod failure;
 mod hub;
 mod kept;
 mod marks;
 mod review;
+mod shell;
+mod step;
+mod stored;
 mod zero;
 
 pub use self::hub::Hub;

@@ -1,6 +1,6 @@
 //! ConversionReview v1 (`apiextensions.k8s.io`): what the API server asks, and the answer.
 
-use std::{fmt, ops::Range};
+use std::{fmt, iter, ops::Range};
 
 use serde::{
     Deserialize, Deserializer,
@@ -17,6 +17,11 @@ const KIND: &str = "ConversionReview";
 /// objects would take many times its length.
 const SHORTEST: usize = 25;
 
+/// How many objects are together in a group. A place for each object would take as much memory as short objects.
+const GROUP: usize = 32;
+/// The longest uid and version in bytes. Kubernetes' own are shorter.
+const LONGEST: usize = 1 << 10;
+
 /// Objects, and the version that they are to be converted to.
 #[derive(Debug, Deserialize)]
 pub(super) struct Request<'a> {
@@ -29,7 +34,11 @@ pub(super) struct Request<'a> {
 }
 
 #[derive(Debug, Default)]
-struct Objects<'a>(Vec<&'a str>);
+struct Objects<'a> {
+    count: usize,
+    /// The first and the last object of each group.
+    groups: Vec<(&'a str, &'a str)>,
+}
 
 impl<'de: 'a, 'a> Deserialize<'de> for Objects<'a> {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
@@ -47,15 +56,33 @@ impl<'de> Visitor<'de> for Collect {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Objects<'de>, A::Error> {
-        let mut objects = Vec::new();
+        let mut objects = Objects::default();
         while let Some(object) = list.next_element::<&'de RawValue>()? {
-            if object.get().len() < SHORTEST {
-                return Err(A::Error::custom(format!("an object without metadata: {object}")));
+            let object = object.get();
+            if object.len() < SHORTEST || !object.starts_with('{') {
+                return Err(A::Error::custom(format!("an object without metadata: {object:.40}")));
             }
-            objects.push(object.get());
+            match objects.groups.last_mut() {
+                Some((_, last)) if objects.count % GROUP > 0 => *last = object,
+                _ => objects.groups.push((object, object)),
+            }
+            objects.count += 1;
         }
-        Ok(Objects(objects))
+        Ok(objects)
     }
+}
+
+/// The objects in a part of the list, which are separated by commas.
+pub(super) fn separate(part: &str) -> impl Iterator<Item = &str> {
+    let mut rest = part;
+    iter::from_fn(move || {
+        rest = rest.trim_start_matches([' ', '\n', '\r', '\t', ',']);
+        let mut objects = serde_json::Deserializer::from_str(rest).into_iter::<&RawValue>();
+        // They have been read once before.
+        let object = objects.next()?.ok()?;
+        rest = &rest[objects.byte_offset()..];
+        Some(object.get())
+    })
 }
 
 impl<'a> Request<'a> {
@@ -65,17 +92,29 @@ impl<'a> Request<'a> {
     ///
     /// The body is not one; the message says why.
     pub(super) fn read(body: &'a [u8]) -> Result<Self, String> {
-        envelope::request(body, VERSION, KIND)
+        let request: Self = envelope::request(body, VERSION, KIND)?;
+        if request.uid.len().max(request.desired.len()) > LONGEST {
+            return Err(format!("the uid or the desired version has more than {LONGEST} bytes"));
+        }
+        Ok(request)
     }
 
-    /// Where the objects are in the body that this was read from.
-    pub(super) fn places(&self, body: &[u8]) -> Vec<Range<usize>> {
+    /// How many objects there are.
+    pub(super) fn count(&self) -> usize {
+        self.objects.count
+    }
+
+    /// Where the objects are in the body that this was read from: at most this many parts of the list, as [`separate`] takes
+    /// them, of about the same number of objects.
+    pub(super) fn parts(&self, body: &[u8], most: usize) -> Vec<Range<usize>> {
+        let groups = &self.objects.groups;
         let start = body.as_ptr().addr();
-        let place = |object: &&str| {
-            let from = object.as_ptr().addr() - start;
-            from..from + object.len()
+        let part = |groups: &[(&str, &str)]| {
+            let ((first, _), (_, last)) = (groups.first()?, groups.last()?);
+            Some(first.as_ptr().addr() - start..last.as_ptr().addr() - start + last.len())
         };
-        self.objects.0.iter().map(place).collect()
+        let length = groups.len().div_ceil(most).max(1);
+        groups.chunks(length).filter_map(part).collect()
     }
 }
 
@@ -88,19 +127,20 @@ pub(crate) fn empty(api_version: &str) -> Value {
     })
 }
 
-/// The answer to the request with this uid: all objects in their order, as JSON, or the reason for the failure.
-pub(super) fn answer(uid: &str, converted: Result<Vec<String>, String>) -> String {
-    let response = match converted {
-        Ok(objects) => {
-            let (uid, objects) = (json!(uid), objects.join(","));
-            format!(r#"{{"uid":{uid},"convertedObjects":[{objects}],"result":{{"status":"Success"}}}}"#)
-        }
-        Err(why) => {
-            let result = json!({"status": "Failure", "message": why});
-            json!({"uid": uid, "convertedObjects": [], "result": result}).to_string()
-        }
-    };
-    format!(r#"{{"apiVersion":"{VERSION}","kind":"{KIND}","response":{response}}}"#)
+/// The beginning and the end of the answer to the request with this uid, around the converted objects.
+pub(super) fn around(uid: &str) -> [String; 2] {
+    let uid = json!(uid);
+    [
+        format!(r#"{{"apiVersion":"{VERSION}","kind":"{KIND}","response":{{"uid":{uid},"convertedObjects":["#),
+        r#"],"result":{"status":"Success"}}}"#.to_owned(),
+    ]
+}
+
+/// The answer to the request with this uid, which failed for this reason.
+pub(super) fn failed(uid: &str, why: &str) -> String {
+    let result = json!({"status": "Failure", "message": why});
+    let response = json!({"uid": uid, "convertedObjects": [], "result": result});
+    json!({"apiVersion": VERSION, "kind": KIND, "response": response}).to_string()
 }
 
 #[cfg(test)]
@@ -124,5 +164,25 @@ mod tests {
             Request::read(empty("g/v1").to_string().as_bytes()).unwrap().desired,
             "g/v1"
         );
+    }
+
+    #[test]
+    fn the_parts_of_a_list_have_all_objects_in_their_order() {
+        for count in [0, 1, 31, 32, 33, 64, 65, 500] {
+            let objects: Vec<_> = (0..count)
+                .map(|number| format!(r#"{{"metadata": {{"name":"{number},]"}}}}"#))
+                .collect();
+            let mut review = empty("g/v1").to_string();
+            let list = format!("[ {}\n]", objects.join(" ,\t"));
+            review = review.replace("[]", &list);
+            let request = Request::read(review.as_bytes()).unwrap();
+            assert_eq!(request.count(), count);
+            for most in [1, 2, 3, 100] {
+                let parts = request.parts(review.as_bytes(), most);
+                assert!(parts.len() <= most);
+                let found: Vec<_> = parts.into_iter().flat_map(|part| separate(&review[part])).collect();
+                assert_eq!(found, objects, "{count} in {most}");
+            }
+        }
     }
 }

@@ -12,6 +12,18 @@ pub(super) fn filled(object: &Value, schema: &Value) -> Option<Value> {
     (filled != *object).then_some(filled)
 }
 
+/// Adds values for required fields that are missing, and nothing in them.
+pub(super) fn fill_root(object: &mut Value, schema: &Value) {
+    let required = schema["required"].as_array().into_iter().flatten();
+    for name in required.filter_map(Value::as_str) {
+        if object.get(name).is_none()
+            && let Some(value) = zero(&schema["properties"][name])
+        {
+            object[name] = value;
+        }
+    }
+}
+
 fn fill(value: &mut Value, schema: &Value) {
     match value {
         Value::Object(fields) => fill_fields(fields, schema),

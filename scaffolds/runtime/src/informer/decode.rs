@@ -99,25 +99,35 @@ fn split(json: &str) -> (Cow<'_, str>, Option<&str>) {
     }
 }
 
-/// The label of an object that could not be converted.
-fn unconverted(json: &str) -> Option<String> {
-    #[derive(Deserialize)]
-    struct Object {
-        metadata: Metadata,
-    }
+/// The label of an object that could not be converted. Whoever may write an object may write its labels, so the label counts only
+/// where the runtime itself writes it: on a custom object with nothing but its metadata, as the name of another version of its group;
+/// and on one that is being deleted, which has empty required fields. Who may write that may also remove its finalizers.
+pub(crate) fn unconverted(json: &str) -> Option<String> {
     #[derive(Deserialize)]
     struct Metadata {
         #[serde(default)]
         labels: BTreeMap<String, String>,
+        #[serde(rename = "deletionTimestamp")]
+        deleted: Option<String>,
     }
     // Nearly every object ends here.
     if !json.contains(NOT_CONVERTIBLE) {
         return None;
     }
-    let object: Object = serde_json::from_str(json).ok()?;
-    let mut labels = object.metadata.labels.into_iter();
-    let (name, _) = labels.find(|(name, value)| name.ends_with("-only") && value.starts_with(NOT_CONVERTIBLE))?;
-    Some(name)
+    let fields: BTreeMap<String, &RawValue> = serde_json::from_str(json).ok()?;
+    let known = |name: &String| ["apiVersion", "kind", "metadata"].contains(&name.as_str());
+    let api_version: String = serde_json::from_str(fields.get("apiVersion")?.get()).ok()?;
+    let (group, version) = api_version.rsplit_once('/')?;
+    let Metadata { labels, deleted } = serde_json::from_str(fields.get("metadata")?.get()).ok()?;
+    if deleted.is_none() && !fields.keys().all(known) {
+        return None;
+    }
+    let is_mark = |name: &str, value: &str| {
+        let of = name.strip_suffix("-only").and_then(|name| name.rsplit_once('/'));
+        of.is_some_and(|(of, other)| of == group && other != version) && value.starts_with(NOT_CONVERTIBLE)
+    };
+    let mut labels = labels.into_iter();
+    labels.find(|(name, value)| is_mark(name, value)).map(|(name, _)| name)
 }
 
 /// Name, namespace, uid and version, even if nothing else can be decoded.
@@ -215,21 +225,44 @@ impl<K: Resource + 'static> Resource for Decoded<K> {
 #[cfg(test)]
 mod tests {
     use k8s_openapi::api::core::v1::ConfigMap;
+    use kube::core::DynamicObject;
 
     use super::*;
 
+    fn labelled(label: &str, more: &str) -> Decoded<DynamicObject> {
+        let metadata = format!(r#"{{"name":"a","labels":{{"{label}":"not-convertible.0a"}}}}"#);
+        let text = format!(r#"{{"apiVersion":"test.example.com/v2","kind":"FooBar"{more},"metadata":{metadata}}}"#);
+        Decoded::of(text.into(), None)
+    }
+
     #[test]
     fn an_object_that_could_not_be_converted_is_set_aside_though_it_fits_its_type() {
-        let of = |label: &str| {
-            let text = format!(r#"{{"metadata":{{"name":"a","labels":{{"{label}":"not-convertible.0a"}}}}}}"#);
-            Decoded::<ConfigMap>::of(text.into(), None)
-        };
-        let Decoded::Invalid { metadata, error } = of("test.example.com/v1-only") else {
+        let Decoded::Invalid { metadata, error } = labelled("test.example.com/v1-only", "") else {
             panic!("it is taken for an empty object");
         };
         assert_eq!(metadata.name.as_deref(), Some("a"));
         let why = "it could not be converted: it has the label `test.example.com/v1-only: not-convertible`";
         assert_eq!(error, why);
-        assert!(matches!(of("note"), Decoded::Valid { .. }));
+    }
+
+    #[test]
+    fn an_object_is_not_set_aside_because_somebody_has_given_it_the_label() {
+        let own = "test.example.com/v1-only";
+        for (label, more) in [
+            ("note", ""),
+            ("x-only", ""),
+            ("other.example.com/v1-only", ""),
+            ("test.example.com/v2-only", ""),
+            (own, r#","data":{}"#),
+            (own, r#","spec":null"#),
+        ] {
+            assert!(matches!(labelled(label, more), Decoded::Valid { .. }), "{label} {more}");
+        }
+        // A kind of Kubernetes, whose objects no webhook converts.
+        let text = format!(r#"{{"metadata":{{"name":"a","labels":{{"{own}":"not-convertible.0a"}}}}}}"#);
+        assert!(matches!(
+            Decoded::<ConfigMap>::of(text.into(), None),
+            Decoded::Valid { .. }
+        ));
     }
 }

@@ -37,8 +37,8 @@ static SHARED: LazyLock<Budget> = LazyLock::new(|| Budget::of(limit()));
 ///
 /// # Guarantees
 ///
-/// Of the container's limit, an eighth is for bodies of requests, of which one peer gets at most three quarters, and half for
-/// decoding and answering them. The rest is for the operator itself, and for responses.
+/// Of the container's limit, an eighth is for bodies of requests, of which one peer gets at most three quarters, half for
+/// decoding them, and an eighth for responses until they are sent. The rest is for the operator itself.
 pub(crate) struct Budget {
     bodies: Arc<Semaphore>,
     /// Permits of one peer.
@@ -46,6 +46,8 @@ pub(crate) struct Budget {
     peers: Mutex<HashMap<IpAddr, Weak<Semaphore>>>,
     work: Arc<Semaphore>,
     most_work: usize,
+    answers: Arc<Semaphore>,
+    most_answers: usize,
 }
 
 /// A part of the budget, which is given back on drop.
@@ -66,15 +68,17 @@ impl Budget {
         &SHARED
     }
 
-    fn of(limit: usize) -> Self {
+    pub(super) fn of(limit: usize) -> Self {
         let permits = |bytes: usize| (bytes / UNIT).min(Semaphore::MAX_PERMITS);
-        let [bodies, work] = [permits(limit / 8), permits(limit / 2)];
+        let [bodies, work, answers] = [permits(limit / 8), permits(limit / 2), permits(limit / 8)];
         Self {
             bodies: Arc::new(Semaphore::new(bodies)),
             share: bodies / 4 * 3,
             peers: Mutex::default(),
             work: Arc::new(Semaphore::new(work)),
             most_work: work * UNIT,
+            answers: Arc::new(Semaphore::new(answers)),
+            most_answers: answers * UNIT,
         }
     }
 
@@ -100,25 +104,71 @@ impl Budget {
         }
     }
 
-    /// Memory for work on these bytes of JSON, as [`decoded`] estimates it, with this many copies. Waits until others give it back.
+    /// Memory for work on this JSON, as [`cost`](Self::cost) says. Waits until others give it back.
+    ///
+    /// # Errors
+    ///
+    /// As for [`cost`](Self::cost).
+    pub(super) async fn work(&self, json: &[u8], copies: usize) -> Result<Reserved, String> {
+        let bytes = self.cost([json], copies)?;
+        Ok(self.scratch(bytes).await)
+    }
+
+    /// The bytes that work on these texts of JSON takes, as [`decoded`] estimates it, with this many copies.
     ///
     /// # Errors
     ///
     /// The work needs more than all of the memory; the message says how much.
-    pub(crate) async fn work(&self, json: &[u8], copies: usize) -> Result<Reserved, String> {
-        let bytes = decoded(json).saturating_mul(copies);
-        if bytes > self.most_work {
-            return Err(format!(
-                "to decode {} bytes of JSON with so many values takes {} MiB of memory, and the operator has {} MiB for it\n\n\
-                 hint: raise the memory limit of the container",
-                json.len(),
-                bytes >> 20,
-                self.most_work >> 20
-            ));
+    pub(crate) fn cost<'a>(&self, json: impl IntoIterator<Item = &'a [u8]>, copies: usize) -> Result<usize, String> {
+        let (mut length, mut bytes) = (0_usize, 0_usize);
+        for text in json {
+            (length, bytes) = (length.saturating_add(text.len()), bytes.saturating_add(decoded(text)));
         }
-        Ok(Reserved {
-            _permits: acquire(&self.work, bytes).await.into_iter().collect(),
-        })
+        let bytes = bytes.saturating_mul(copies);
+        if bytes <= self.most_work {
+            return Ok(bytes);
+        }
+        Err(format!(
+            "to decode {length} bytes of JSON with so many values takes {} MiB of memory, and the operator has {} MiB for it\n\n\
+             hint: raise the memory limit of the container",
+            bytes >> 20,
+            self.most_work >> 20
+        ))
+    }
+
+    /// Memory for work that takes this many bytes, or all that there is. Waits until others give it back.
+    pub(crate) async fn scratch(&self, bytes: usize) -> Reserved {
+        let permit = acquire(&self.work, bytes.min(self.most_work)).await;
+        Reserved {
+            _permits: permit.into_iter().collect(),
+        }
+    }
+
+    /// Memory for this many bytes of a response, besides that which it has. Waits some seconds until others give it back.
+    ///
+    /// # Errors
+    ///
+    /// There is not enough; the message says how much there is.
+    pub(crate) async fn answer(&self, bytes: usize) -> Result<Reserved, String> {
+        let permit = match bytes > self.most_answers {
+            true => None,
+            false => timeout(PATIENCE, acquire(&self.answers, bytes)).await.ok().flatten(),
+        };
+        let permit = permit.ok_or_else(|| {
+            format!(
+                "the responses to this request and to others take more than {} MiB of memory\n\n\
+                 hint: raise the memory limit of the container",
+                self.most_answers >> 20
+            )
+        })?;
+        Ok(Reserved { _permits: vec![permit] })
+    }
+
+    /// As [`answer`](Self::answer), without waiting; `None` if there is not enough.
+    pub(super) fn try_answer(&self, bytes: usize) -> Option<Reserved> {
+        let permits = u32::try_from(bytes.div_ceil(UNIT)).ok()?;
+        let permit = Arc::clone(&self.answers).try_acquire_many_owned(permits).ok()?;
+        Some(Reserved { _permits: vec![permit] })
     }
 }
 
@@ -163,14 +213,19 @@ fn decoded(json: &[u8]) -> usize {
     bytes
 }
 
-/// The memory limit of this process in bytes: that of its container, or of its address space if that is lower.
+/// The memory limit of this process in bytes: that of its container, or of its address space or its data if that is lower.
 fn limit() -> usize {
     let number = |text: &str| text.trim().parse::<usize>().ok();
     let container = LIMITS.iter().find_map(|path| number(&fs::read_to_string(path).ok()?));
     let own = fs::read_to_string("/proc/self/limits").unwrap_or_default();
-    let own = own.lines().find_map(|line| line.strip_prefix("Max address space"));
-    let own = own.and_then(|rest| number(rest.split_whitespace().next()?));
-    [container, own].into_iter().flatten().fold(UNLIMITED, usize::min)
+    let own = ["Max address space", "Max data size"].map(|name| {
+        let rest = own.lines().find_map(|line| line.strip_prefix(name))?;
+        number(rest.split_whitespace().next()?)
+    });
+    container
+        .into_iter()
+        .chain(own.into_iter().flatten())
+        .fold(UNLIMITED, usize::min)
 }
 
 #[cfg(test)]
@@ -192,6 +247,19 @@ mod tests {
         budget.body(OTHER).grow(3 << 20).await.unwrap();
         drop(hostile.into_reserved());
         budget.body(PEER).grow(1).await.unwrap();
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn responses_are_counted_until_they_are_sent() {
+        let budget = Budget::of(128 << 20);
+        let first = budget.answer(12 << 20).await.unwrap();
+        assert!(budget.try_answer(4 << 20).is_some());
+        assert!(budget.try_answer(5 << 20).is_none());
+        let why = budget.answer(5 << 20).await.err().unwrap();
+        assert!(why.contains("take more than 16 MiB of memory"), "{why}");
+        drop(first);
+        budget.answer(16 << 20).await.unwrap();
+        assert!(budget.answer(17 << 20).await.is_err());
     }
 
     #[tokio::test(start_paused = true)]

@@ -7,7 +7,12 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use tokio::{task::AbortHandle, time::Instant};
+use tokio::{
+    task::AbortHandle,
+    time::{Duration, Instant, sleep},
+};
+
+use super::answer_body::AnswerBody;
 
 /// The maximum of connections that are open at once.
 #[derive(Clone, Copy, Debug)]
@@ -103,6 +108,13 @@ impl Connections {
         self.lock().close_idlest(|_| true);
     }
 
+    fn close(&self, id: u64) {
+        let closed = self.lock().by_id.remove(&id);
+        if let Some(task) = closed.and_then(|one| one.task) {
+            task.abort();
+        }
+    }
+
     fn lock(&self) -> MutexGuard<'_, Open> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -126,6 +138,19 @@ impl Place {
         self.id
     }
 
+    /// Closes the connection if the client has not read a response that takes memory by the end of this time.
+    pub(super) fn close_unless_read(&self, body: &mut AnswerBody, limit: Duration) {
+        let Some(in_use) = body.in_use() else { return };
+        let (connections, id) = (self.connections.clone(), self.id);
+        let watch = tokio::spawn(async move {
+            sleep(limit).await;
+            if in_use.upgrade().is_some() {
+                connections.close(id);
+            }
+        });
+        body.watched_by(watch.abort_handle());
+    }
+
     /// Records that a request is being answered, or that none is any more.
     pub(super) fn set_busy(&self, busy: bool) {
         if let Some(connection) = self.connections.lock().by_id.get_mut(&self.id) {
@@ -142,7 +167,7 @@ impl Drop for Place {
 
 #[cfg(test)]
 mod tests {
-    use std::{future::pending, net::Ipv4Addr, time::Duration};
+    use std::{future::pending, net::Ipv4Addr};
 
     use tokio::{task::JoinHandle, time::advance};
 

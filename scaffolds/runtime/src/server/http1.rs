@@ -6,7 +6,7 @@ use std::{convert::Infallible, future::Future, io, net::IpAddr, sync::Arc, time:
 use bytes::{Bytes, BytesMut};
 use futures::future::BoxFuture;
 use http::{HeaderMap, HeaderValue, Method, Response, StatusCode, Uri, header};
-use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
+use http_body_util::{BodyExt, LengthLimitError, Limited};
 use hyper::{Request, body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::{
@@ -18,6 +18,7 @@ use tokio_rustls::TlsAcceptor;
 use tracing::{debug, warn};
 
 use super::{
+    answer_body::AnswerBody,
     budget::{Budget, Reserved},
     connections::{Connections, Place},
     limits::Limits,
@@ -27,12 +28,11 @@ use crate::error::BoxError;
 
 /// The time limit of a TLS handshake, as in Go's `http.Transport`.
 const HANDSHAKE: Duration = Duration::from_secs(10);
-/// Bytes of a request's line and headers. A bearer token has a few thousand.
-const HEADERS: usize = 64 * 1024;
 /// The delay after a connection could not be accepted for lack of a file descriptor or memory: an immediate retry would
 /// spin.
 const PAUSE: Duration = Duration::from_millis(100);
-/// The time limit for a request's body: the longest that an API server waits for a webhook.
+/// The time limit for a request's body, and for reading a response that takes memory: the longest that an API server waits for a
+/// webhook.
 const BODY: Duration = Duration::from_secs(30);
 
 /// A request.
@@ -47,7 +47,7 @@ pub(super) struct Question {
 }
 
 /// A response.
-pub(super) type Answer = Response<Full<Bytes>>;
+pub(super) type Answer = Response<AnswerBody>;
 
 /// Handles requests.
 pub(super) trait Handler: Send + Sync + 'static {
@@ -61,7 +61,7 @@ pub(super) trait Handler: Send + Sync + 'static {
 
 /// A plain text, in the form of Kubernetes' servers.
 pub(super) fn text(status: StatusCode, text: impl Into<String>) -> Answer {
-    let mut answer = Response::new(Full::from(text.into()));
+    let mut answer = Response::new(AnswerBody::of(text.into()));
     *answer.status_mut() = status;
     let headers = answer.headers_mut();
     headers.insert(
@@ -157,7 +157,7 @@ impl Service {
                 let (parts, body) = request.into_parts();
                 place.set_busy(true);
                 let most = handler.longest(parts.uri.path()).unwrap_or(limits.body);
-                let answer = match read(body, most, peer).await {
+                let mut answer = match read(body, most, peer).await {
                     Err(refused) => refused,
                     Ok((body, _memory)) => {
                         let question = Question {
@@ -170,6 +170,11 @@ impl Service {
                         handler.answer(question).await
                     }
                 };
+                if !answer.body_mut().try_reserve(Budget::shared()) {
+                    let why = "other responses use all of the memory for responses\n";
+                    answer = text(StatusCode::SERVICE_UNAVAILABLE, why);
+                }
+                place.close_unless_read(answer.body_mut(), BODY);
                 place.set_busy(false);
                 Ok::<_, Infallible>(answer)
             }
@@ -178,7 +183,7 @@ impl Service {
             .timer(TokioTimer::new())
             .header_read_timeout(silence)
             .keep_alive(keep_alive)
-            .max_buf_size(HEADERS)
+            .max_buf_size(limits.headers)
             .serve_connection(TokioIo::new(Stall::new(stream, silence)), service);
         if let Err(error) = ended.await {
             debug!("a connection ended: {error}");
@@ -300,6 +305,27 @@ mod tests {
         let (mut client, served) = connect();
         client.write_all(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n").await.unwrap();
         timeout(SILENCE * 2, served).await.unwrap().unwrap();
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_client_that_reads_a_large_response_too_slowly_is_cut_off() {
+        let (mut client, theirs) = duplex(1024);
+        let connections = Connections::new(Most::FEW);
+        let place = connections.admit(PEER);
+        let id = place.id();
+        let served = tokio::spawn(service(Limits::METRICS).converse(theirs, PEER, place));
+        connections.serve(id, served.abort_handle());
+        client.write_all(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n").await.unwrap();
+        let started = Instant::now();
+        let mut some = [0; 1024];
+        while client.read(&mut some).await.is_ok_and(|read| read > 0) {
+            sleep(Duration::from_secs(1)).await;
+        }
+        assert!(
+            (30..40).contains(&started.elapsed().as_secs()),
+            "{:?}",
+            started.elapsed()
+        );
     }
 
     #[tokio::test(start_paused = true)]

@@ -11,6 +11,8 @@ pub(super) struct Limits {
     pub(super) silence: Duration,
     /// Whether a connection accepts more than one request.
     pub(super) keep_alive: bool,
+    /// The most bytes of a request's line and headers.
+    pub(super) headers: usize,
     /// The longest body in bytes; 0 if bodies are not read.
     pub(super) body: usize,
     /// The maximum of open connections.
@@ -22,6 +24,7 @@ impl Limits {
     pub(super) const PROBES: Self = Self {
         silence: Duration::from_secs(5),
         keep_alive: false,
+        headers: 8 << 10,
         body: 0,
         connections: Most::FEW,
     };
@@ -30,6 +33,8 @@ impl Limits {
     pub(super) const METRICS: Self = Self {
         silence: Duration::from_secs(32),
         keep_alive: true,
+        // A bearer token has a few thousand bytes.
+        headers: 64 << 10,
         body: 0,
         connections: Most::FEW,
     };
@@ -39,6 +44,7 @@ impl Limits {
     pub(super) const WEBHOOKS: Self = Self {
         silence: Duration::from_secs(120),
         keep_alive: true,
+        headers: 16 << 10,
         body: 7 << 20,
         connections: Most::OF_API_SERVERS,
     };

@@ -1,6 +1,7 @@
 //! The HTTP servers of the process: probes for the kubelet, metrics for Prometheus, webhooks for API servers. They do not
 //! depend on reconciles.
 
+mod answer_body;
 mod auth;
 mod budget;
 mod connections;
@@ -21,12 +22,13 @@ use kube::Config;
 use tokio::{net::TcpListener, runtime, sync::oneshot};
 use tracing::info;
 
-use self::{auth::Gatekeeper, limits::Limits, profile::Profiles, scrape::Scrape, tls::Identity};
 pub(crate) use self::{
-    budget::Budget,
+    answer_body::AnswerBody,
+    budget::{Budget, Reserved},
     tls::Held,
     webhooks::{Endpoint, Webhooks},
 };
+use self::{auth::Gatekeeper, limits::Limits, profile::Profiles, scrape::Scrape, tls::Identity};
 pub use self::{
     probes::{Checks, Probes},
     routes::{RouteRequest, RouteResponse, Routes},
@@ -60,7 +62,8 @@ impl From<Probes> for Served {
 ///
 /// # Threads
 ///
-/// All servers share one thread with a runtime of its own: they respond even if reconcilers use all of their threads.
+/// All servers share one thread with a runtime of its own: they respond even if reconcilers use all of their threads. Metrics are
+/// encoded on another one.
 /// Leader election has another thread, because a renewal must not wait for a scrape of large metrics.
 ///
 /// # Limits

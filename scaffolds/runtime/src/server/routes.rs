@@ -9,11 +9,11 @@ use std::{
 use bytes::Bytes;
 use futures::future::BoxFuture;
 use http::{HeaderValue, StatusCode, Uri, header};
-use http_body_util::Full;
 use tokio::{runtime::Handle, task::AbortHandle, time::timeout};
 use tracing::error;
 
 use super::{
+    answer_body::AnswerBody,
     http1::{Answer, text},
     profile, scrape,
 };
@@ -79,7 +79,7 @@ impl RouteResponse {
         if !(200..600).contains(&self.status) {
             return None;
         }
-        let mut answer = Answer::new(Full::from(self.body));
+        let mut answer = Answer::new(AnswerBody::of(self.body));
         *answer.status_mut() = status;
         let headers = answer.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_str(&self.content_type).ok()?);

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use futures::future::{BoxFuture, FutureExt};
 use http::{HeaderValue, Method, StatusCode, header};
+use tokio::{sync::Mutex, task::spawn_blocking};
 
 use super::{
     auth::{Gatekeeper, Verdict},
@@ -24,6 +25,8 @@ pub(super) struct Scrape {
     routes: Routes,
     profiles: Option<Profiles>,
     gatekeeper: Option<Gatekeeper>,
+    /// Held while the metrics are encoded: one text at a time.
+    turn: Mutex<()>,
 }
 
 /// The page at a path.
@@ -41,6 +44,7 @@ impl Scrape {
             routes,
             profiles,
             gatekeeper: None,
+            turn: Mutex::default(),
         }
     }
 
@@ -79,11 +83,21 @@ impl Scrape {
         match page {
             Page::Route(route) => route.answer(question.uri).await,
             Page::Profile(profiles) => profiles.answer(question.uri.query().unwrap_or_default()).await,
-            Page::Metrics => {
-                let mut answer = text(StatusCode::OK, self.metrics.encode());
+            Page::Metrics => self.encoded().await,
+        }
+    }
+
+    /// All metrics, encoded on a thread of its own: probes have to be answered meanwhile.
+    async fn encoded(&self) -> Answer {
+        let _turn = self.turn.lock().await;
+        let metrics = self.metrics.clone();
+        match spawn_blocking(move || metrics.encode()).await {
+            Ok(encoded) => {
+                let mut answer = text(StatusCode::OK, encoded);
                 answer.headers_mut().insert(header::CONTENT_TYPE, FORMAT);
                 answer
             }
+            Err(error) => text(StatusCode::INTERNAL_SERVER_ERROR, format!("no metrics: {error}\n")),
         }
     }
 

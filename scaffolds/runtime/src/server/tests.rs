@@ -23,6 +23,7 @@ use tokio_rustls::rustls::{
 
 use super::*;
 
+mod flood;
 mod memory;
 mod pages;
 

@@ -14,7 +14,6 @@ use std::{
 use bytes::Bytes;
 use futures::future::{BoxFuture, FutureExt};
 use http::{HeaderValue, Method, Response, StatusCode, Uri, header};
-use http_body_util::Full;
 use kubewright_machinery::go::duration;
 use tokio::{
     runtime::{self, Runtime},
@@ -22,6 +21,7 @@ use tokio::{
 };
 
 use super::{
+    answer_body::AnswerBody,
     budget::Budget,
     http1::{Answer, Handler, Question, Service, text},
     limits::Limits,
@@ -36,6 +36,9 @@ use crate::{
 
 /// The time limit of a request that names none: the API's default for `timeoutSeconds`.
 const TIMEOUT: Duration = Duration::from_secs(10);
+/// The longest time limit that an API server has (`timeoutSeconds`; admissionregistration, `validation.go`). For conversions it has
+/// 30 s as well (apiextensions, `webhook_converter.go`).
+const LONGEST: Duration = Duration::from_secs(30);
 /// Threads of the server: if an author's code blocks one, the other answers.
 const THREADS: usize = 2;
 /// Upper bounds in seconds, as in controller-runtime (`pkg/webhook/internal/metrics/metrics.go`), which uses the defaults
@@ -66,7 +69,7 @@ pub(crate) trait Endpoint: Send + Sync + 'static {
     }
 
     /// The response to the body of a request, in JSON. The API server waits for `limit`.
-    fn answer(self: Arc<Self>, body: Bytes, limit: Duration) -> BoxFuture<'static, (StatusCode, Vec<u8>)>;
+    fn answer(self: Arc<Self>, body: Bytes, limit: Duration) -> BoxFuture<'static, (StatusCode, AnswerBody)>;
 }
 
 /// A running server. It ends when this is dropped.
@@ -191,12 +194,15 @@ impl Route {
             }
         };
         let limit = limit.saturating_sub(started.elapsed());
-        let (code, body) = self.endpoint.clone().answer(question.body, limit).await;
+        let (code, mut body) = self.endpoint.clone().answer(question.body, limit).await;
         self.seconds.observe_duration(started.elapsed());
         if let Some(index) = CODES.iter().position(|known| *known == code) {
             self.total[index].inc();
         }
-        let mut answer = Response::new(Full::from(body));
+        if let Err(why) = body.reserve(Budget::shared()).await {
+            return text(StatusCode::SERVICE_UNAVAILABLE, format!("{why}\n"));
+        }
+        let mut answer = Response::new(body);
         *answer.status_mut() = code;
         let json = HeaderValue::from_static("application/json");
         answer.headers_mut().insert(header::CONTENT_TYPE, json);
@@ -215,7 +221,7 @@ fn refuse(question: &Question) -> Option<Answer> {
     (!is_json).then(|| text(StatusCode::UNSUPPORTED_MEDIA_TYPE, "expected application/json\n"))
 }
 
-/// The time that the API server waits, from the query: `?timeout=10s`.
+/// The time that the API server waits, from the query: `?timeout=10s`, and at most [`LONGEST`].
 fn limit(uri: &Uri) -> Duration {
     let mut pairs = uri.query().unwrap_or_default().split('&');
     let stated = pairs.find_map(|pair| pair.strip_prefix("timeout="));
@@ -223,7 +229,7 @@ fn limit(uri: &Uri) -> Duration {
     let nanos = nanos
         .and_then(|nanos| u64::try_from(nanos).ok())
         .filter(|nanos| *nanos > 0);
-    nanos.map_or(TIMEOUT, Duration::from_nanos)
+    nanos.map_or(TIMEOUT, Duration::from_nanos).min(LONGEST)
 }
 
 /// A request that is being answered.
@@ -287,7 +293,10 @@ mod tests {
     fn the_time_limit_is_that_of_the_query_or_the_default() {
         let limit = |uri: &'static str| limit(&Uri::from_static(uri));
         assert_eq!(limit("/x?timeout=3s"), Duration::from_secs(3));
-        assert_eq!(limit("/x?a=b&timeout=1m30s"), Duration::from_secs(90));
+        assert_eq!(limit("/x?a=b&timeout=0m29s"), Duration::from_secs(29));
+        for longer in ["/x?timeout=31s", "/x?timeout=1m30s", "/x?timeout=2562047h"] {
+            assert_eq!(limit(longer), LONGEST, "{longer}");
+        }
         for none in [
             "/x",
             "/x?timeout=",

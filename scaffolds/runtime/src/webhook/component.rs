@@ -198,7 +198,7 @@ pub(crate) fn converting(hooks: &[Hooked]) -> Vec<Converting> {
 }
 
 /// What the operator needs to keep its certificates: one Secret, its own configurations, and the definitions of the kinds
-/// that it converts. If it works in named
+/// that it converts, whose objects it reads. If it works in named
 /// namespaces only, it has no configurations of its own to write.
 pub(crate) fn rules(hooks: &[Hooked]) -> Vec<Rule> {
     const VERBS: [&str; 4] = ["get", "list", "watch", "patch"];
@@ -214,5 +214,9 @@ pub(crate) fn rules(hooks: &[Hooked]) -> Vec<Rule> {
     let definitions: Vec<_> = converting.iter().map(|it| it.definition.as_str()).collect();
     let definitions = (!definitions.is_empty())
         .then(|| Rule::new(&["apiextensions.k8s.io"], &["customresourcedefinitions"], &VERBS).names(&definitions));
-    [secret].into_iter().chain(configurations).chain(definitions).collect()
+    // To write objects of which a version shows nothing but metadata.
+    let kinds = converting.iter().filter_map(|it| it.definition.split_once('.'));
+    let kinds = kinds.map(|(plural, group)| Rule::new(&[group], &[plural], &["get"]));
+    let rules = [secret].into_iter().chain(configurations).chain(definitions);
+    rules.chain(kinds).collect()
 }

@@ -4,7 +4,9 @@ use std::future::Future;
 
 use serde_json::Value;
 
-use super::{Admission, Change, Defaulter, Validator, Verdict, merge::carry_over, patch::difference};
+use super::{
+    Admission, Change, Defaulter, Validator, Verdict, envelope::undecodable, merge::carry_over, patch::difference,
+};
 use crate::{
     error::{Error, Result},
     object::AnyObject,
@@ -40,7 +42,8 @@ impl<K: AnyObject, V: Validator<K>> Decides<K> for Validating<V> {
             // An object that was stored before its type changed can be repaired, but not without being checked.
             (Ok(Some(new)), Err(why)) => {
                 cx.warn(format!(
-                    "checked as a new object, because the stored one does not fit its type: {why}"
+                    "checked as a new object, because the stored one does not fit its type: {}",
+                    undecodable(&why)
                 ));
                 return self.0.validate(cx, Change::Create(&new)).await.map(Decision::Verdict);
             }

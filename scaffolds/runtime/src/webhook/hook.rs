@@ -13,6 +13,7 @@ use super::{
     Admission,
     admission::Shared,
     decide::{Decides, Decision},
+    envelope::undecodable,
     review::{Answer, Request},
     verdict::{Verdict, failure},
 };
@@ -21,7 +22,7 @@ use crate::{
     metrics::{Counter, Metrics},
     object::AnyObject,
     scope::{FailurePolicy, Operation},
-    server::Endpoint,
+    server::{AnswerBody, Endpoint},
 };
 
 /// Of the time that the API server waits, what is left for the way of the answer: a tenth, but at least this.
@@ -125,10 +126,12 @@ impl<K: AnyObject, A: Decides<K>> Hook<K, A> {
                 self.counters.undecodable.inc();
                 let [kind, ..] = cx.request().subject();
                 let why = format!(
-                    "the {kind} does not fit its type, so {} cannot check it: {why}",
-                    self.name
+                    "the {kind} does not fit its type, so {} cannot check it: {}",
+                    self.name,
+                    undecodable(&why)
                 );
-                let goes_anyway = cx.operation() == Operation::Delete || cx.request().only_lets_an_object_go();
+                // Changes that are spared all checks have been allowed before this.
+                let goes_anyway = cx.operation() == Operation::Delete || cx.request().only_removes_finalizers();
                 if goes_anyway || self.shared.failure_policy == FailurePolicy::Ignore {
                     warn!(webhook = self.name, name = cx.name(), "{why}");
                     cx.warn(why);
@@ -151,10 +154,10 @@ impl<K: AnyObject, A: Decides<K>> Endpoint for Hook<K, A> {
         &self.path
     }
 
-    fn answer(self: Arc<Self>, body: Bytes, limit: Duration) -> BoxFuture<'static, (StatusCode, Vec<u8>)> {
+    fn answer(self: Arc<Self>, body: Bytes, limit: Duration) -> BoxFuture<'static, (StatusCode, AnswerBody)> {
         async move {
             let (code, answer) = self.respond(body, limit).await;
-            (code, answer.to_string().into_bytes())
+            (code, AnswerBody::of(answer.to_string()))
         }
         .boxed()
     }

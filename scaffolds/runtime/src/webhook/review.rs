@@ -4,11 +4,17 @@ use std::collections::BTreeMap;
 
 use k8s_openapi::api::authentication::v1::UserInfo;
 use kubewright_machinery::base64::{self, Encoding};
-use serde::{Deserialize, Deserializer, de::DeserializeOwned};
+use serde::{
+    Deserialize, Deserializer,
+    de::{DeserializeOwned, Error},
+};
 use serde_json::{Value, json, value::RawValue};
 
 use super::envelope;
-use crate::scope::Operation;
+use crate::{
+    informer::decode::{NOT_CONVERTIBLE, unconverted},
+    scope::Operation,
+};
 
 const VERSION: &str = "admission.k8s.io/v1";
 const KIND: &str = "AdmissionReview";
@@ -56,10 +62,14 @@ impl Sent {
     ///
     /// # Errors
     ///
-    /// If it does not fit.
+    /// If it does not fit, or could not be converted to the version of the webhook: then it would look like an empty object.
     pub(super) fn decode<T: DeserializeOwned>(&self) -> serde_json::Result<Option<T>> {
         // By way of a value, which takes numbers and maps in other forms than the text.
         let text = self.0.as_deref().map(RawValue::get);
+        if let Some(label) = text.and_then(unconverted) {
+            let why = format!("it could not be converted: it has the label `{label}: {NOT_CONVERTIBLE}`");
+            return Err(serde_json::Error::custom(why));
+        }
         text.map(|text| serde_json::from_str(text).and_then(|value: Value| T::deserialize(value)))
             .transpose()
     }
@@ -68,6 +78,27 @@ impl Sent {
         let text = self.0.as_deref().map(RawValue::get);
         text.and_then(|text| serde_json::from_str(text).ok())
             .unwrap_or_default()
+    }
+
+    /// What a client may change, by fields, those of metadata under their paths; and the finalizers. `None` if there is no object with
+    /// metadata.
+    fn parts(&self) -> Option<(BTreeMap<String, &str>, Vec<String>)> {
+        let mut parts = BTreeMap::new();
+        let mut fields = self.fields();
+        let metadata = fields.remove("metadata")?;
+        let mut metadata: BTreeMap<String, &RawValue> = serde_json::from_str(metadata.get()).ok()?;
+        let finalizers = metadata
+            .remove("finalizers")
+            .map(|text| serde_json::from_str(text.get()));
+        let finalizers: Option<Vec<String>> = finalizers.transpose().ok()?.flatten();
+        // API servers write these with each change.
+        for name in ["managedFields", "resourceVersion", "generation"] {
+            metadata.remove(name);
+        }
+        parts.extend(fields.into_iter().map(|(name, text)| (name, text.get())));
+        let metadata = metadata.into_iter();
+        parts.extend(metadata.map(|(name, text)| (format!("metadata.{name}"), text.get())));
+        Some((parts, finalizers.unwrap_or_default()))
     }
 
     fn metadata(&self) -> Metadata {
@@ -107,6 +138,16 @@ impl Request {
             fields.map(|(name, text)| (name, text.get().to_owned())).collect()
         };
         self.object.metadata().deleted.is_some() && body(&self.object) == body(&self.old_object)
+    }
+
+    /// Whether the object waits for its finalizers, and the request does nothing but remove some of them.
+    pub(super) fn only_removes_finalizers(&self) -> bool {
+        let [new, old] = [&self.object, &self.old_object].map(Sent::parts);
+        let (Some((new, new_finalizers)), Some((old, finalizers))) = (new, old) else {
+            return false;
+        };
+        let is_subset = new_finalizers.iter().all(|name| finalizers.contains(name));
+        self.object.metadata().deleted.is_some() && is_subset && new == old
     }
 
     /// Kind, group and name of the object, as a Status names it.

@@ -1,5 +1,6 @@
 //! Webhooks as their server calls them: from the body of a request to that of the response.
 
+mod deleted;
 mod dynamic;
 
 use std::{
@@ -119,7 +120,7 @@ async fn ask(manager: &Manager, mutating: bool, request: Value) -> (u16, Value) 
     }
     let body = Bytes::from(review.to_string());
     let (code, body) = Arc::clone(&hook.endpoint).answer(body, Duration::from_secs(5)).await;
-    let mut answer: Value = serde_json::from_slice(&body).unwrap();
+    let mut answer: Value = serde_json::from_slice(&body.bytes()).unwrap();
     match code {
         StatusCode::OK => (200, answer["response"].take()),
         code => (code.as_u16(), answer),
@@ -302,6 +303,13 @@ async fn an_object_that_does_not_fit_the_type_is_refused_unless_failures_are_ign
         let warning = answer["warnings"][0].as_str().unwrap();
         assert!(warning.starts_with("the ConfigMap does not fit its type"), "{warning}");
     }
+    // One that could not be converted looks like an empty object.
+    let shell = json!({"apiVersion": "test.example.com/v2", "kind": "FooBar",
+        "metadata": {"name": "x", "labels": {"test.example.com/v1-only": "not-convertible.0"}}});
+    for mutating in [false, true] {
+        let (_, why) = refused(mutating, json!({"object": shell})).await;
+        assert!(why.contains("it could not be converted: "), "{why}");
+    }
     // Deeper than `serde_json` decodes: it spoils its own field, not the request.
     let body = format!(
         r#"{{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{{"uid":"u","operation":"CREATE",
@@ -309,10 +317,13 @@ async fn an_object_that_does_not_fit_the_type_is_refused_unless_failures_are_ign
     );
     let endpoint = manager.hooks()[0].endpoint.clone();
     let (code, body) = endpoint.answer(Bytes::from(body), Duration::from_secs(5)).await;
-    let answer: Value = serde_json::from_slice(&body).unwrap();
-    assert_eq!(
-        (code, &answer["response"]["status"]["code"]),
-        (StatusCode::OK, &json!(400))
+    let answer: Value = serde_json::from_slice(&body.bytes()).unwrap();
+    let status = &answer["response"]["status"];
+    assert_eq!((code, &status["code"]), (StatusCode::OK, &json!(400)));
+    let why = status["message"].as_str().unwrap();
+    assert!(
+        why.contains("it has more than 127 levels of nested lists and objects at line 1 "),
+        "{why}"
     );
 }
 
@@ -327,7 +338,7 @@ async fn what_is_no_review_is_a_bad_request_and_a_second_webhook_of_a_kind_is_re
     let endpoint = manager.hooks()[0].endpoint.clone();
     let (code, body) = endpoint.answer(Bytes::from_static(b"{}"), Duration::from_secs(1)).await;
     assert_eq!(code, StatusCode::BAD_REQUEST);
-    assert!(String::from_utf8_lossy(&body).contains("expected admission.k8s.io/v1"));
+    assert!(String::from_utf8_lossy(&body.bytes()).contains("expected admission.k8s.io/v1"));
     let twice = Webhook::validating(Obedient)
         .failure_policy(FailurePolicy::Ignore)
         .register(&manager);

@@ -172,12 +172,42 @@ async fn hostile(foobars: &FooBars<'_>) {
         .await;
     assert_eq!(code, 200, "{answer}");
 
+    cannot_be_shown(foobars).await;
+
     let forged = r#"{"digest":"","kept":[{"path":["spec","target"],"value":["evil:6666"],"shown":["b:1"]}]}"#;
     let mut object = FooBars::object("v2", "forged", &json!({"host": "b", "port": 1}));
     object["metadata"]["annotations"] = json!({ONLY_V1: forged});
     assert_eq!(foobars.post("v2", "", &object).await.0, 201);
     assert_eq!(foobars.read("v1", "forged").await.1["spec"], json!({"target": "b:1"}));
     assert_eq!(foobars.delete("v1", "forged").await.0, 200);
+}
+
+/// An object that v2 cannot show is deleted in v2, and keeps its fields until it is gone.
+async fn cannot_be_shown(foobars: &FooBars<'_>) {
+    let mut object = FooBars::object("v1", "kept", &json!({"target": "a:b", "colour": "red"}));
+    object["metadata"]["finalizers"] = json!(["example.com/cleanup"]);
+    assert_eq!(foobars.post("v1", "", &object).await.0, 201);
+    let (code, answer) = foobars.delete("v2", "kept").await;
+    assert_eq!(code, 200, "{answer}");
+    let (_, stored) = foobars.read("v1", "kept").await;
+    assert!(stored["metadata"]["deletionTimestamp"].is_string(), "{stored}");
+    assert_eq!(stored["spec"], object["spec"]);
+    let finalizers = json!({"metadata": {"finalizers": null}});
+    let (code, answer) = foobars.patch("v2", "kept", &finalizers).await;
+    assert_eq!(code, 200, "{answer}");
+    assert_eq!(foobars.read("v1", "kept").await.0, 404);
+
+    // What a client says of an object with fields is not believed.
+    for reason in ["not-convertible", "not-convertible.0123456789abcdef", "too-large"] {
+        let mut object = FooBars::object("v2", "labelled", &json!({"host": "b", "port": 1}));
+        object["metadata"]["labels"] = json!({ONLY_V1: reason});
+        let (code, answer) = foobars.post("v2", "", &object).await;
+        assert_eq!(code, 500, "{answer}");
+        assert!(
+            answer["message"].as_str().unwrap().ends_with("write it in v1"),
+            "{answer}"
+        );
+    }
 }
 
 /// The operator goes, and another process of it comes.

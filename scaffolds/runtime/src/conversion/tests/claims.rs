@@ -106,7 +106,7 @@ fn what_annotations_have_no_room_for_is_left_out_and_the_object_is_not_written_b
 #[tokio::test]
 async fn an_object_that_cannot_be_converted_takes_no_other_along() {
     let metrics = Metrics::new();
-    let conversion = Arc::new(Conversion::new("/convert".to_owned(), converter(), &metrics));
+    let conversion = conversion(&metrics);
     let good = object(V1, json!({"target": "a:1"}));
     let mut deep = json!(1);
     for _ in 0..200 {
@@ -127,20 +127,66 @@ async fn an_object_that_cannot_be_converted_takes_no_other_along() {
         expected["metadata"] =
             json!({"name": "a", "namespace": "default", "uid": "u", "labels": shown["metadata"]["labels"]});
         assert_eq!(shown, &expected);
-        // API servers do this before they delete it.
-        let answer = ask(&conversion, V1, vec![shown.clone()]).await;
-        assert_eq!(answer["result"]["status"], "Success", "{answer}");
-        let [mut deleted, mut written] = [shown.clone(), shown.clone()];
-        deleted["metadata"]["deletionTimestamp"] = json!("2026-01-01T00:00:00Z");
-        deleted["metadata"]["finalizers"] = json!(["example.com/cleanup"]);
-        written["status"] = json!({"ready": true});
-        for written in [written, deleted] {
-            let answer = ask(&conversion, V1, vec![written]).await;
-            assert_eq!(answer["result"]["status"], "Failure", "{answer}");
-        }
     }
-    let failures = "kubewright_conversion_failures_total{webhook=\"/convert\"} 9\n";
+    let failures = "kubewright_conversion_failures_total{webhook=\"/convert\"} 3\n";
     assert!(metrics.encode().contains(failures), "{}", metrics.encode());
     let answer = ask(&conversion, "test.example.com/v9", vec![good]).await;
     assert_eq!(answer["result"]["status"], "Failure", "there is no such version");
+}
+
+/// A list in lists, with this many levels.
+fn nested(levels: usize) -> Value {
+    (0..levels).fold(json!(1), |inner, _| json!([inner]))
+}
+
+#[test]
+fn a_value_that_is_too_deep_for_an_annotation_is_left_out_and_the_object_is_not_written_back() {
+    // The most that an annotation of these levels can restore.
+    let deep = |levels| object(V1, json!({"target": "a:1", "unknown": nested(levels)}));
+    let kept = deep(123);
+    assert_eq!(to(V1, &to(V2, &kept)), kept);
+    let mut new = to(V2, &deep(124));
+    assert!(mark(&new).starts_with("too-large."), "{new}");
+    new["spec"]["port"] = json!(2);
+    assert!(refused(new, V1).ends_with("write it in v1"));
+    // Nothing is lost on the way into the stored version.
+    let deep = object(V2, json!({"host": "a", "port": 1, "unknown": nested(124)}));
+    let why = "the field spec.unknown, which this version does not have, has more than 123 levels of nested lists and objects";
+    assert_eq!(refused(deep, V1), format!("from {V2} to {V1}: {why}"));
+}
+
+#[tokio::test]
+async fn an_object_that_is_too_deep_is_refused_by_name() {
+    let deep = format!("{}1{}", "[".repeat(100_000), "]".repeat(100_000));
+    let text = object(V2, json!({"host": "a", "port": 1, "unknown": 5}));
+    let text = text.to_string().replace("5", &deep);
+    let review = empty_review(V1).to_string().replace("[]", &format!("[{text}]"));
+    let conversion = conversion(&Metrics::new());
+    let (code, answer) = conversion.answer(review.into(), Duration::from_secs(30)).await;
+    assert_eq!(code, http::StatusCode::OK);
+    let answer: Value = serde_json::from_slice(&answer.bytes()).unwrap();
+    let why = answer["response"]["result"]["message"].as_str().unwrap();
+    let expected =
+        "FooBar default/a: it cannot be decoded: it has more than 127 levels of nested lists and objects at ";
+    assert!(why.starts_with(expected), "{why}");
+}
+
+#[tokio::test]
+async fn a_read_of_objects_that_cannot_be_converted_fails_for_none_and_a_write_has_one_short_message() {
+    let metrics = Metrics::new();
+    let conversion = conversion(&metrics);
+    let bad = |api_version: &str| {
+        object(
+            api_version,
+            json!({"target": {"a": "x".repeat(100_000)}, "host": {}, "port": "x".repeat(100_000)}),
+        )
+    };
+    let answer = ask(&conversion, V2, vec![bad(V1); 5]).await;
+    assert_eq!(answer["convertedObjects"].as_array().unwrap().len(), 5);
+    let answer = ask(&conversion, V1, vec![bad(V2); 5]).await;
+    let text = answer["result"]["message"].as_str().unwrap();
+    assert!(text.len() < 2_000 && text.ends_with("; and 4 more objects"), "{text}");
+    assert_eq!(text.matches("default/a").count(), 1, "{text}");
+    let failures = "kubewright_conversion_failures_total{webhook=\"/convert\"} 10\n";
+    assert!(metrics.encode().contains(failures));
 }

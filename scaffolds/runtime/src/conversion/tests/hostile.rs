@@ -2,7 +2,7 @@
 //! no other, and the work on it is bounded, which is counted and not timed.
 
 use std::sync::{
-    Arc,
+    Arc, LazyLock,
     atomic::{AtomicUsize, Ordering},
 };
 
@@ -14,7 +14,7 @@ use super::{
     kinds::{to_v1, to_v2},
 };
 use crate::{
-    conversion::{Hub, answer::Conversion, kept},
+    conversion::{Converter, Hub, answer::Conversion, each::Each, kept},
     metrics::Metrics,
 };
 
@@ -93,7 +93,8 @@ fn any_object(api_version: &'static str) -> impl Strategy<Value = Value> {
         0.2,
         (
             select(names.to_vec()),
-            select(vec!["too-large", "not-convertible.0", ""]),
+            select(vec!["too-large", "not-convertible", "not-convertible.0", ""]),
+            any::<bool>(),
         ),
     );
     let status = option::of(prop_oneof![
@@ -116,11 +117,19 @@ fn any_object(api_version: &'static str) -> impl Strategy<Value = Value> {
             let text = json!({"digest": digest, "kept": kept}).to_string();
             object["metadata"]["annotations"][name] = json!(text);
         }
-        if let Some((name, mark)) = marks {
-            object["metadata"]["labels"][name] = json!(mark);
+        if let Some((name, mark, is_true)) = marks {
+            // Whoever knows the object can calculate it.
+            let fingerprint = if is_true { fingerprint(&object) } else { String::new() };
+            let dot = if is_true { "." } else { "" };
+            object["metadata"]["labels"][name] = json!(format!("{mark}{dot}{fingerprint}"));
         }
         object
     })
+}
+
+fn fingerprint(object: &Value) -> String {
+    static CONVERTER: LazyLock<Converter> = LazyLock::new(super::converter);
+    CONVERTER.fingerprint(object)
 }
 
 /// Converts one object, and counts the calls of the functions.
@@ -141,7 +150,11 @@ fn converted(object: &Value, desired: &str) -> (Value, usize) {
             to_v2(old)
         },
     );
-    let conversion = Conversion::new("/convert".to_owned(), hub.converter().unwrap(), &Metrics::new());
+    let each = Each {
+        converter: hub.converter().unwrap(),
+        stored: None,
+    };
+    let conversion = Conversion::new("/convert".to_owned(), each, &Metrics::new());
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()

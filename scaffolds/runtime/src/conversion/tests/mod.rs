@@ -3,6 +3,7 @@
 mod claims;
 mod hostile;
 pub(crate) mod kinds;
+mod shells;
 
 use std::{convert::Infallible, future::ready, sync::Arc, time::Duration};
 
@@ -14,7 +15,7 @@ use serde_json::{Value, json};
 use tower::service_fn;
 
 use self::kinds::{hub, to_v1, to_v2, v1};
-use super::{answer::Conversion, convert::Converter, *};
+use super::{answer::Conversion, convert::Converter, each::Each, *};
 use crate::{error::Result, manager::Manager, metrics::Metrics, server::Endpoint, webhook::component};
 
 mod v3 {
@@ -44,6 +45,15 @@ fn v3_to_v1(_: v3::FooBar) -> Result<v1::FooBar, String> {
 
 fn converter() -> Converter {
     hub().spoke(v3_to_v1, v1_to_v3).converter().unwrap()
+}
+
+/// What answers reviews, without an API server.
+fn conversion(metrics: &Metrics) -> Arc<Conversion> {
+    let each = Each {
+        converter: converter(),
+        stored: None,
+    };
+    Arc::new(Conversion::new("/convert".to_owned(), each, metrics))
 }
 
 const V1: &str = "test.example.com/v1";
@@ -151,14 +161,14 @@ fn the_definition_says_what_is_stored_once_it_is_known() {
 
 #[tokio::test]
 async fn a_list_of_things_that_are_no_objects_is_refused_before_it_takes_memory() {
-    let conversion = Arc::new(Conversion::new("/convert".to_owned(), converter(), &Metrics::new()));
+    let conversion = conversion(&Metrics::new());
     let body = format!(
         r#"{{"apiVersion":"apiextensions.k8s.io/v1","kind":"ConversionReview","request":{{"uid":"u","desiredAPIVersion":"{V1}","objects":[{}{{}}]}}}}"#,
         "{},".repeat(1_000_000)
     );
     let (code, answer) = conversion.answer(body.into(), Duration::from_secs(30)).await;
     assert_eq!(code, http::StatusCode::BAD_REQUEST);
-    assert!(String::from_utf8_lossy(&answer).contains("an object without metadata: {}"));
+    assert!(String::from_utf8_lossy(&answer.bytes()).contains("an object without metadata: {}"));
 }
 
 #[test]
@@ -212,14 +222,14 @@ async fn ask(conversion: &Arc<Conversion>, desired: &str, objects: Vec<Value>) -
     let body = review.to_string().into();
     let (code, answer) = conversion.clone().answer(body, Duration::from_secs(30)).await;
     assert_eq!(code, http::StatusCode::OK);
-    serde_json::from_slice::<Value>(&answer).unwrap()["response"].clone()
+    serde_json::from_slice::<Value>(&answer.bytes()).unwrap()["response"].clone()
 }
 
 #[tokio::test]
 async fn a_thousand_objects_are_converted_in_their_order() {
-    let conversion = Conversion::new("/convert".to_owned(), converter(), &Metrics::new());
+    let conversion = conversion(&Metrics::new());
     let objects = (0..1_000).map(|port| object(V1, json!({"target": format!("a:{port}")})));
-    let answer = ask(&Arc::new(conversion), V2, objects.collect()).await;
+    let answer = ask(&conversion, V2, objects.collect()).await;
     assert_eq!(answer["result"], json!({"status": "Success"}));
     let ports = answer["convertedObjects"].as_array().unwrap().iter();
     let ports: Vec<_> = ports.map(|it| it["spec"]["port"].as_u64().unwrap()).collect();
@@ -229,14 +239,14 @@ async fn a_thousand_objects_are_converted_in_their_order() {
 #[tokio::test]
 async fn a_panic_fails_its_own_request_by_name_and_is_counted() {
     let metrics = Metrics::new();
-    let conversion = Arc::new(Conversion::new("/convert".to_owned(), converter(), &metrics));
+    let conversion = conversion(&metrics);
     let bad = |host: &str| object(V2, json!({"host": host, "port": 1}));
     let answer = ask(&conversion, V1, vec![bad("a"), bad("panic")]).await;
     let why = format!("FooBar default/a: from {V2} to {V1}: the conversion panicked: no host");
     assert_eq!(answer["result"], json!({"status": "Failure", "message": why}));
     let answer = ask(&conversion, V1, vec![bad("panic"); 5]).await;
     let text = answer["result"]["message"].as_str().unwrap();
-    assert!(text.ends_with("no host; and 2 more objects"), "{text}");
+    assert!(text.ends_with("no host; and 4 more objects"), "{text}");
     assert_eq!(
         ask(&conversion, V1, vec![bad("a")]).await["result"]["status"],
         "Success"
@@ -281,6 +291,6 @@ async fn an_operator_with_a_conversion_alone_has_the_component_and_permissions_b
         json!([{
             "apiGroups": ["apiextensions.k8s.io"], "resources": ["customresourcedefinitions"],
             "resourceNames": ["foobars.test.example.com"], "verbs": ["get", "list", "patch", "watch"],
-        }])
+        }, {"apiGroups": ["test.example.com"], "resources": ["foobars"], "verbs": ["get"]}])
     );
 }

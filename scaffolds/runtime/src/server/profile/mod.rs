@@ -9,14 +9,15 @@ mod sample;
 
 use std::{sync::Arc, time::Duration};
 
-use bytes::Bytes;
 use http::{HeaderValue, StatusCode, header};
-use http_body_util::Full;
 use tokio::{sync::Mutex, task::spawn_blocking, time::sleep};
 use tracing::{info, warn};
 
 use self::sample::Sampler;
-use super::http1::{Answer, text};
+use super::{
+    answer_body::AnswerBody,
+    http1::{Answer, text},
+};
 
 /// The beginning of the paths that are kept for profiles, as in Go's `net/http/pprof`.
 pub(super) const PATHS: &str = "/debug/pprof/";
@@ -43,7 +44,7 @@ impl Profiles {
         };
         match self.take(Duration::from_secs(seconds)).await {
             Ok(Some(profile)) => {
-                let mut answer = Answer::new(Full::from(Bytes::from(profile)));
+                let mut answer = Answer::new(AnswerBody::of(profile));
                 let headers = answer.headers_mut();
                 let media = HeaderValue::from_static("application/octet-stream");
                 headers.insert(header::CONTENT_TYPE, media);

@@ -22,7 +22,7 @@ use crate::{conversion::tests::kinds::hub, manager::Manager};
 /// The address space of the process in KiB. The program of the tests is a third of it.
 const LIMIT: usize = 768 << 10;
 const CHILD: &str = "KUBEWRIGHT_TEST_LIMITED";
-const PATH: &str = "/convert-test-example-com-foobar";
+pub(super) const PATH: &str = "/convert-test-example-com-foobar";
 
 #[test]
 fn the_worst_requests_leave_memory_for_others_and_end_no_process() {
@@ -98,12 +98,12 @@ async fn flood() {
     }
 }
 
-fn object(rest: &str) -> String {
+pub(super) fn object(rest: &str) -> String {
     let metadata = r#""metadata":{"name":"a","namespace":"default","uid":"u"}"#;
     format!(r#"{{"apiVersion":"test.example.com/v1","kind":"FooBar",{metadata}{rest}}}"#)
 }
 
-fn review(objects: &str) -> String {
+pub(super) fn review(objects: &str) -> String {
     format!(
         r#"{{"apiVersion":"apiextensions.k8s.io/v1","kind":"ConversionReview","request":{{"uid":"u","desiredAPIVersion":"test.example.com/v2","objects":[{objects}]}}}}"#
     )
