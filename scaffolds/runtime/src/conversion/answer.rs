@@ -58,7 +58,10 @@ impl Conversion {
         let limit = limit - limit / 10;
         let deadline = Instant::now() + limit;
         let (uid, goal, parts) = {
-            let _memory = Budget::shared().scratch(body.len()).await;
+            let Ok(_memory) = timeout(limit, Budget::shared().scratch(body.len())).await else {
+                let why = AnswerBody::of("other requests use all of the memory\n");
+                return (StatusCode::SERVICE_UNAVAILABLE, why);
+            };
             let request = match Request::read(&body) {
                 Ok(request) => request,
                 Err(why) => {

@@ -45,6 +45,14 @@ pub(super) struct Goal {
 }
 
 impl Goal {
+    /// Memory for work, once it is there.
+    fn scratch(&self, bytes: usize) -> Result<Reserved, Failure> {
+        match Budget::shared().try_scratch(bytes) {
+            Some(reserved) => Ok(reserved),
+            None => self.wait(Budget::shared().scratch(bytes)),
+        }
+    }
+
     /// What this future returns before the deadline. It is a task of its own: the runtime may end while a thread waits.
     fn wait<T: Send + 'static>(&self, future: impl Future<Output = T> + Send + 'static) -> Result<T, Failure> {
         let left = self.deadline.saturating_duration_since(Instant::now());
@@ -69,14 +77,14 @@ impl Converted {
     /// Adds an object of a list of about this length.
     fn push(&mut self, object: &str, length: usize, goal: &Goal) -> Result<(), Failure> {
         let needed = object.len() + 1;
-        if !self
-            .parts
-            .last()
-            .is_some_and(|part| part.capacity() - part.len() >= needed)
-        {
+        let room = self.parts.last().map_or(0, |part| part.capacity() - part.len());
+        if room < needed {
             let size = needed.max(PART.min(length.saturating_mul(GROWTH)));
-            let reserved = goal.wait(async move { Budget::shared().answer(size).await })?;
-            self.memory.push(reserved.map_err(Failure::temporary)?);
+            let reserved = match Budget::shared().try_answer(size) {
+                Some(reserved) => reserved,
+                None => goal.wait(Budget::shared().answer(size))?.map_err(Failure::temporary)?,
+            };
+            self.memory.push(reserved);
             self.parts.push(Vec::with_capacity(size));
         }
         if let Some(part) = self.parts.last_mut() {
@@ -151,7 +159,7 @@ impl Each {
         let Ok(bytes) = Budget::shared().cost(shell.fields(), SHELL_COPIES) else {
             return Ok(None);
         };
-        let _memory = goal.wait(Budget::shared().scratch(bytes))?;
+        let _memory = goal.scratch(bytes)?;
         let shown = self.converter.shown(&shell, &goal.desired);
         Ok(shown.map(|object| object.to_string()))
     }
@@ -164,7 +172,7 @@ impl Each {
     fn converted(&self, text: &str, goal: &Goal) -> Result<String, Failure> {
         let shell = {
             let bytes = Budget::shared().cost([text.as_bytes()], COPIES)?;
-            let _memory = goal.wait(Budget::shared().scratch(bytes))?;
+            let _memory = goal.scratch(bytes)?;
             let object = serde_json::from_str(text);
             let object = object.map_err(|error| format!("it cannot be decoded: {}", undecodable(&error)))?;
             match self.converter.convert_or_strip(object, &goal.desired)? {

@@ -164,11 +164,14 @@ impl Budget {
         Ok(Reserved { _permits: vec![permit] })
     }
 
+    /// As [`scratch`](Self::scratch), without waiting; `None` if there is not enough.
+    pub(crate) fn try_scratch(&self, bytes: usize) -> Option<Reserved> {
+        try_acquire(&self.work, bytes)
+    }
+
     /// As [`answer`](Self::answer), without waiting; `None` if there is not enough.
-    pub(super) fn try_answer(&self, bytes: usize) -> Option<Reserved> {
-        let permits = u32::try_from(bytes.div_ceil(UNIT)).ok()?;
-        let permit = Arc::clone(&self.answers).try_acquire_many_owned(permits).ok()?;
-        Some(Reserved { _permits: vec![permit] })
+    pub(crate) fn try_answer(&self, bytes: usize) -> Option<Reserved> {
+        try_acquire(&self.answers, bytes)
     }
 }
 
@@ -195,6 +198,12 @@ impl Body<'_> {
 async fn acquire(semaphore: &Arc<Semaphore>, bytes: usize) -> Option<OwnedSemaphorePermit> {
     let permits = u32::try_from(bytes.div_ceil(UNIT)).unwrap_or(u32::MAX);
     Arc::clone(semaphore).acquire_many_owned(permits).await.ok()
+}
+
+fn try_acquire(semaphore: &Arc<Semaphore>, bytes: usize) -> Option<Reserved> {
+    let permits = u32::try_from(bytes.div_ceil(UNIT)).ok()?;
+    let permit = Arc::clone(semaphore).try_acquire_many_owned(permits).ok()?;
+    Some(Reserved { _permits: vec![permit] })
 }
 
 /// About how many bytes the decoded form of this JSON takes. It counts the values and maps without decoding them.
