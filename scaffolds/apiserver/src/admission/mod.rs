@@ -26,6 +26,7 @@ use crate::{
     status::{Status, Subject},
 };
 use rounds::Rounds;
+#[cfg(feature = "testing")]
 pub use tolerations::tolerate;
 
 /// When a member is called.

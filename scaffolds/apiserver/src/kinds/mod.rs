@@ -49,6 +49,7 @@ mod volume;
 mod workload;
 
 pub use openapi::{openapi_schema, openapi_schema_names};
+#[cfg(feature = "testing")]
 pub use shapes::name_of_kind;
 
 use serde_json::Value;
