@@ -207,6 +207,17 @@ async fn certificates_and_authorities_in_files_rotate() {
 }
 
 #[tokio::test]
+async fn empty_paths_are_not_the_folder_of_the_kubeconfig() {
+    let folder = Folder::new("empty");
+    let cluster = json!({"server": "https://127.0.0.1:1", "certificate-authority": ""});
+    let user = json!({"client-certificate": "", "client-key": "", "tokenFile": "", "token": "t"});
+    let config = folder.config(cluster, user).await.unwrap();
+    let user = &config.auth_info;
+    let paths = [&user.client_certificate, &user.client_key, &user.token_file];
+    assert_eq!((config.root_cert_file, paths), (None, [&None; 3]));
+}
+
+#[tokio::test]
 async fn the_server_name_of_the_kubeconfig_is_sent_and_verified() {
     let (folder, authority) = (Folder::new("name"), Authority::new());
     let server = TlsServer::start(&authority, "other.invalid").await;

@@ -69,6 +69,7 @@ async fn from_files(paths: &[PathBuf], source: &str) -> Result<Config, String> {
     for path in paths {
         let read = Kubeconfig::read_from(path).and_then(|mut file| {
             file.current_context.take_if(|name| name.is_empty());
+            without_empty_paths(&mut file, path);
             merged.clone().merge(file)
         });
         // kube's error contains the path only if the file cannot be opened.
@@ -80,6 +81,20 @@ async fn from_files(paths: &[PathBuf], source: &str) -> Result<Config, String> {
     from_merged(merged, &Environment::read())
         .await
         .map_err(|why| format!("{source}: {why}"))
+}
+
+/// Removes the paths that were empty in the file, which kube has made paths of the file's folder.
+fn without_empty_paths(file: &mut Kubeconfig, path: &Path) {
+    let empty = path.parent().map(|folder| folder.join(""));
+    let is_empty = |field: &mut String| empty.as_ref().is_some_and(|empty| empty.as_os_str() == field.as_str());
+    for cluster in file.clusters.iter_mut().filter_map(|named| named.cluster.as_mut()) {
+        cluster.certificate_authority.take_if(is_empty);
+    }
+    for user in file.auth_infos.iter_mut().filter_map(|named| named.auth_info.as_mut()) {
+        for field in [&mut user.client_certificate, &mut user.client_key, &mut user.token_file] {
+            field.take_if(is_empty);
+        }
+    }
 }
 
 /// The configuration of the current context, whose fields are checked as client-go checks them.
