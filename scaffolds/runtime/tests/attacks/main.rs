@@ -3,6 +3,7 @@
 
 mod drift;
 mod idle_connections;
+mod labels;
 mod log_injection;
 mod memory;
 mod names;

@@ -31,13 +31,13 @@ impl Reconciler<FooBar> for One {
     }
 }
 
-fn controller() -> Controller<FooBar> {
+pub fn controller() -> Controller<FooBar> {
     Controller::<FooBar>::new("foobar")
         .owns::<ConfigMap>()
         .prunes::<ConfigMap>()
 }
 
-fn start(manager: Manager, controller: Controller<FooBar>) -> Running {
+pub fn start(manager: Manager, controller: Controller<FooBar>) -> Running {
     controller.register(&manager, One).unwrap();
     Running::start(manager)
 }

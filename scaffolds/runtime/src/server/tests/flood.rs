@@ -94,10 +94,13 @@ async fn operator() {
     tokio::task::spawn_blocking(wait).await.unwrap().unwrap();
 }
 
-/// Connects from the `n`th address of an attacker.
+/// Addresses of the attackers. Each server limits the connections of one; a flood from many is not what this is about.
+const ATTACKERS: usize = 6;
+
+/// Connects from one of the attackers' addresses.
 async fn connect(n: usize, server: SocketAddr) -> TcpStream {
     let socket = TcpSocket::new_v4().unwrap();
-    let from = SocketAddr::from(([127, 0, 3, u8::try_from(n % 250).unwrap() + 1], 0));
+    let from = SocketAddr::from(([127, 0, 3, u8::try_from(n % ATTACKERS).unwrap() + 1], 0));
     socket.bind(from).unwrap();
     socket.connect(server).await.unwrap()
 }
