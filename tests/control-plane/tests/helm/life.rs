@@ -133,11 +133,11 @@ fn take_over(server: &Server, chart: &Project, programs: &Programs) -> Result<Ve
     server.until("FooBars are served", || server.apply(FOOBAR, &[]).map(|_| true))?;
     let refused = server.helm("install", Some(&chart.chart()), &[]);
     ensure!(refused.is_err(), "it was not refused");
-    server.helm(
-        "install",
-        Some(&chart.chart()),
-        &["--take-ownership", "--force-conflicts"],
-    )?;
+    let arguments: &[&str] = match programs.patches {
+        true => &["--take-ownership"],
+        false => &["--take-ownership", "--force-conflicts"],
+    };
+    server.helm("install", Some(&chart.chart()), arguments)?;
     ensure!(
         server
             .kubectl(&["get", "foobar", "kept", "--output", "name"])?
