@@ -5,6 +5,7 @@ use std::{
     net::{Ipv4Addr, TcpListener},
     path::{Path, PathBuf},
     process::{Command, ExitStatus},
+    sync::atomic::{AtomicU32, Ordering},
     time::Duration,
 };
 
@@ -219,19 +220,28 @@ pub async fn get(port: u16, path: &str) -> Result<String> {
     Ok(body.to_owned())
 }
 
-/// Free ports of 127.0.0.1.
+/// Free ports of 127.0.0.1, none of them twice in a process.
+///
+/// They are below those that the kernel gives to outgoing connections (on Linux from 32768), one of which could take a port
+/// between this call and the start of the program that listens on it.
 ///
 /// # Errors
 ///
 /// If there are none left.
 pub fn free_ports<const N: usize>() -> Result<[u16; N]> {
-    // All are bound until all are chosen, so that they differ.
-    let mut held = Vec::new();
+    const FIRST: u32 = 20_000;
+    const COUNT: u32 = 12_000;
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    // Programs of tests that run at the same time begin far from each other.
+    let start = std::process::id().wrapping_mul(997);
     let mut ports = [0; N];
     for port in &mut ports {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).context("no free port")?;
-        *port = listener.local_addr()?.port();
-        held.push(listener);
+        let candidates = (0..COUNT).map(|_| {
+            let number = start.wrapping_add(NEXT.fetch_add(1, Ordering::Relaxed));
+            u16::try_from(FIRST + number % COUNT).expect("below 32,000")
+        });
+        let mut free = candidates.filter(|port| TcpListener::bind((Ipv4Addr::LOCALHOST, *port)).is_ok());
+        *port = free.next().context("no free port")?;
     }
     Ok(ports)
 }

@@ -62,9 +62,10 @@ fn dist_install_yaml_is_accepted_and_changes_nothing() -> Result<()> {
 #[test]
 fn make_chart_writes_the_chart_of_the_project_with_its_image_and_version() -> Result<()> {
     case(async |case| {
-        let chart = |more: &str| -> Result<[String; 2]> {
+        let chart = |more: &[&str]| -> Result<[String; 2]> {
             let mut make = case.stage.project.make();
-            make.args(["chart", "KUBECTL=kubectl", "IMG=registry.example.com/operator:v7", more])
+            make.args(["chart", "KUBECTL=kubectl", "IMG=registry.example.com/operator:v7"])
+                .args(more)
                 .env("PATH", path_with(case.stage.plane.assets().kubectl().parent()));
             let said = control_plane::run(&mut make)?;
             ensure!(said == "dist/chart\n", "{said}");
@@ -74,7 +75,7 @@ fn make_chart_writes_the_chart_of_the_project_with_its_image_and_version() -> Re
                 std::fs::read_to_string(folder.join("values.yaml"))?,
             ])
         };
-        let [about, values] = chart("CHART_VERSION=")?;
+        let [about, values] = chart(&[])?;
         ensure!(
             about.contains("name: conformance-operator\n") && about.contains("version: '0.1.0'\n"),
             "{about}"
@@ -83,7 +84,7 @@ fn make_chart_writes_the_chart_of_the_project_with_its_image_and_version() -> Re
             values.contains("  repository: registry.example.com/operator\n  tag: v7\n"),
             "{values}"
         );
-        let [about, _] = chart("CHART_VERSION=1.2.3-rc.1")?;
+        let [about, _] = chart(&["CHART_VERSION=1.2.3-rc.1"])?;
         ensure!(about.contains("version: '1.2.3-rc.1'\n"), "{about}");
         Ok(())
     })

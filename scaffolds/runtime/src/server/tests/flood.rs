@@ -72,7 +72,7 @@ async fn operator() {
     let metrics = Metrics::new();
     for number in 0..SERIES {
         let label = format!("{number:080}");
-        _ = metrics.counter("kubewright_test_total", "Some.", &[("series", label.as_str())]);
+        _ = metrics.counter("flooded_total", "Some.", &[("series", label.as_str())]);
     }
     let flags = ["--metrics-bind-address=127.0.0.1:0", "--metrics-secure=false"];
     let (servers, ..) = start(&flags, NOWHERE, &metrics).await;
