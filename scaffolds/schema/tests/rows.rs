@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 fn source(file: &str) -> String {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let path: PathBuf = match file.starts_with("src/") {
+    let path: PathBuf = match file.contains("src/") {
         true => root.join(format!("{file}.rs")),
         false => root.join(format!("tests/{file}.rs")),
     };

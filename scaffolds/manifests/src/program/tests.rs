@@ -224,7 +224,7 @@ fn variables_of_a_hook_do_not_select_another_folder() {
     let again = std::process::Command::new(program)
         .args([
             "--exact",
-            "manifests::tests::a_revision_without_crds_is_an_error_and_no_empty_api",
+            "program::tests::a_revision_without_crds_is_an_error_and_no_empty_api",
         ])
         .env("GIT_DIR", other.path().join(".git"))
         .env("GIT_INDEX_FILE", other.path().join(".git/index"))
