@@ -40,7 +40,7 @@ pub(super) async fn text() -> Result<String> {
     let real = Real::with(settings).await?;
     eventually("the roles to be aggregated", PATIENCE, async || {
         let roles = list(&real, "clusterroles").await?;
-        let is_done = |role: &Value| role.get("aggregationRule").is_none() || role["rules"].is_array();
+        let is_done = |role: &Value| role.get("aggregationRule").is_none() || has_all_rules(role, &roles);
         Ok((roles.len() > KEPT.len() && roles.iter().all(is_done)).then_some(()))
     })
     .await?;
@@ -51,6 +51,28 @@ pub(super) async fn text() -> Result<String> {
         lines.extend(objects.into_iter().map(|object| line(plural, object)));
     }
     Ok(lines.join("\n"))
+}
+
+/// Whether an aggregating role has the rules of all roles that it selects. It may have a part of them: `admin` selects `edit`,
+/// which selects `view`.
+fn has_all_rules(role: &Value, roles: &[Value]) -> bool {
+    let selectors = role["aggregationRule"]["clusterRoleSelectors"].as_array();
+    let selects = |other: &&Value| {
+        selectors.into_iter().flatten().any(|selector| {
+            let labels = selector["matchLabels"].as_object();
+            labels.is_some_and(|labels| {
+                labels
+                    .iter()
+                    .all(|(name, value)| other["metadata"]["labels"][name] == *value)
+            })
+        })
+    };
+    let rules = |role: &Value| role["rules"].as_array().cloned();
+    let Some(own) = rules(role) else { return false };
+    roles
+        .iter()
+        .filter(selects)
+        .all(|other| rules(other).is_some_and(|rules| rules.iter().all(|rule| own.contains(rule))))
 }
 
 async fn list(real: &Real, plural: &str) -> Result<Vec<Value>> {
