@@ -72,7 +72,7 @@ fn has_all_rules(role: &Value, roles: &[Value]) -> bool {
     roles
         .iter()
         .filter(selects)
-        .all(|other| rules(other).is_some_and(|rules| rules.iter().all(|rule| own.contains(rule))))
+        .all(|other| rules(other).unwrap_or_default().iter().all(|rule| own.contains(rule)))
 }
 
 async fn list(real: &Real, plural: &str) -> Result<Vec<Value>> {
