@@ -142,7 +142,7 @@ impl Status {
     }
 
     /// 422: the object is invalid. `kind` is its group and kind. As upstream, a repeated cause is listed once in the
-    /// message and each time in the causes. If one of them is a [`failure`], the answer is that one's 500.
+    /// message and each time in the causes. If one of them is a `failure`, the answer is that one's 500.
     pub fn invalid(kind: Subject, name: &str, causes: &[Cause]) -> Self {
         if let Some(failure) = causes.iter().find(|cause| is_failure(cause)) {
             return Self::internal(&failure.message);

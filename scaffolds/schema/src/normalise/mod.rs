@@ -21,7 +21,7 @@
 //! | kube-derive's generated description of the root | the description of the spec |
 //!
 //! Keywords that the derive has already dropped cannot be repaired here: keywords for which k8s-openapi's schema type has no field
-//! ([`dropped`](crate::dropped)), `length()` on a map, `scale` without a status ([`source`](crate::source)).
+//! ([`dropped`](crate::dropped)), `length()` on a map, `scale` without a status (`source` of `kubewright-manifests`).
 
 mod description;
 mod node;
