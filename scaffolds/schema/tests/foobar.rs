@@ -4,7 +4,7 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomRe
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use kube::{CustomResource, CustomResourceExt};
 use kubewright_schema::files::{self, Mode};
-use kubewright_schema::{Crd, Options, assemble, finish};
+use kubewright_schema::{Crd, CustomType, Options, assemble, finish};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -44,8 +44,8 @@ pub struct FooBarStatus {
     pub conditions: Vec<Condition>,
 }
 
-fn crds() -> Vec<Crd<CustomResourceDefinition>> {
-    vec![(std::any::type_name::<FooBar>(), FooBar::crd)]
+fn crds() -> Vec<CustomType<CustomResourceDefinition>> {
+    vec![CustomType::of::<FooBar>(FooBar::crd)]
 }
 
 #[test]
