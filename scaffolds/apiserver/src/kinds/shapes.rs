@@ -100,7 +100,7 @@ pub(crate) struct Shape {
 
 /// A field in protobuf.
 pub(crate) struct Numbered {
-    /// Its number; in front of it those of the embedded structs in which it is.
+    /// The number of the field, after the numbers of the embedded structs around it.
     pub path: Vec<u64>,
     /// Its index in [`Shape::fields`].
     pub index: usize,

@@ -1,4 +1,4 @@
-//! What answers show of the real server's etcd: its keys, which some quote, and the limits of its messages.
+//! The properties of the real etcd that responses show: keys, which some of them quote, and limits of messages.
 
 use serde_json::Value;
 
@@ -7,14 +7,14 @@ use crate::{call::Verb, kinds::protobuf, meta, resource::Resource, status::Statu
 
 /// `--max-request-bytes` of etcd: the longest entry of its log, in bytes.
 const LONGEST_ENTRY: usize = 3 * 512 * 1024;
-/// What an entry has around the message, in bytes: two lengths and an identifier.
+/// The bytes of an entry around its message: two lengths and an identifier.
 const AROUND: usize = 18;
 /// The longest message that etcd's client sends, in bytes (`defaultMaxCallSendMsgSize`).
 const LONGEST_MESSAGE: usize = 2 * 1024 * 1024;
 /// Texts in JSON that are shorter, in bytes, fit in any encoding.
 const HARMLESS: usize = 1024 * 1024;
 
-/// Where an object is to be stored.
+/// The destination of an object in the store.
 pub struct Target<'a> {
     pub key: &'a Key,
     /// The revision that it replaces; 0 for a new object.
@@ -83,7 +83,7 @@ impl Target<'_> {
     }
 }
 
-/// How many bytes a number has in Protobuf.
+/// The length of a number in Protobuf, in bytes.
 fn varint(number: u64) -> usize {
     (64 - number.leading_zeros()).div_ceil(7).max(1) as usize
 }

@@ -12,7 +12,7 @@ use super::{
     wire::{bytes, double, integer, nested},
 };
 
-/// How many bytes the length of an event has.
+/// The number of bytes in front of an event that hold its length.
 const LENGTH: usize = 4;
 
 /// The body with an object, or `None` for a kind without messages.
@@ -74,7 +74,7 @@ fn structure(shape: &Shape, object: &Value, out: &mut Vec<u8>) {
 struct At<'a> {
     shape: &'a Shape,
     object: Option<&'a Map<String, Value>>,
-    /// How many embedded structs are around it. Each has a number in front of those of its fields.
+    /// The count of embedded structs around this place. Each has a number in front of the numbers of its fields.
     level: usize,
 }
 

@@ -75,7 +75,7 @@ enum Typed {
 /// Checks the types of `apiVersion` and `kind`. A strategic merge patch changes neither.
 ///
 /// # Errors
-/// What the decoder says about a value that is no text.
+/// The error of the decoder for a value that is no text.
 fn typed(work: &Work, object: &mut Value, format: Format) -> Result<Typed, String> {
     if format != Format::Strategic {
         if let Some(why) = object.as_object().and_then(request::body::untyped) {
@@ -102,7 +102,7 @@ fn typed(work: &Work, object: &mut Value, format: Format) -> Result<Typed, Strin
     Ok(Typed::Yes)
 }
 
-/// The error about an object without a version: none of its fields is known, so it has no name.
+/// The refusal of an object without a version. It has no name, because no field of it is known.
 fn internal(work: &mut Work, validation: Validation, object: &Value, refuse: &dyn Fn(&str) -> Status) -> Status {
     let fields = object
         .as_object()

@@ -102,7 +102,7 @@ fn check(service: &Value, old: Option<&Value>, held: &Holders) -> Vec<Cause> {
     faults.into_causes()
 }
 
-/// Why the node port for health checks, which an update does not change, could not be allocated.
+/// The reason that the node port for health checks could not be allocated. An update does not change that port.
 fn health_check(service: &Value, old: Option<&Value>, held: &Holders) -> Option<String> {
     let spec = |service: &'_ Value| service.get("spec").and_then(Value::as_object).cloned();
     if old

@@ -1,4 +1,4 @@
-//! Node ports of Services: those of their ports, and the one for health checks of load balancers.
+//! Node ports of Services: one for each port, and one for health checks of load balancers.
 
 use std::collections::BTreeMap;
 
@@ -44,7 +44,7 @@ pub(in crate::kinds) fn check(spec: &Located<'_>, is_new: bool, owner: &str, hel
 /// The field of the node port for health checks.
 const HEALTH: &str = "healthCheckNodePort";
 
-/// Whether load balancers ask nodes for their health, which they do where traffic stays on a node.
+/// Tells whether load balancers ask nodes for their health: they do if traffic stays on a node.
 pub(in crate::kinds) fn needs_health_check(spec: &Map<String, Value>) -> bool {
     text(spec, "type") == "LoadBalancer" && text(spec, "externalTrafficPolicy") == "Local"
 }
@@ -76,7 +76,7 @@ pub(in crate::kinds) fn give_health_check(spec: &mut Map<String, Value>, owner: 
     }
 }
 
-/// Why the requested node port for health checks cannot be allocated, in a Service that needs one and did not before.
+/// The refusal of a requested node port for health checks, in a Service that needs one and did not need one before.
 pub(in crate::kinds) fn health_check_fails(spec: &Map<String, Value>, owner: &str, held: &Holders) -> Option<String> {
     let asked = health_check(spec);
     if asked == 0 || !needs_health_check(spec) {
