@@ -179,11 +179,11 @@ fn target_folder() -> PathBuf {
     root().join("target/generated")
 }
 
-/// The folder for cargo's intermediate files, shared with the golden projects so that dependencies are compiled once.
-/// Cargo identifies a package there by its name and its path in its workspace, so no project may have the name of a
-/// golden one; nor may a project be below that folder, by which cargo identifies sources.
+/// The folder for cargo's intermediate files. Not the one of golden projects and pages, which may be built and tested at
+/// the same time: cargo identifies a vendored crate by its name and its path in the workspace, so it would write the files
+/// that rustdoc reads for the doctests of a page. `.ci/run` copies that folder here, so that dependencies are compiled once.
 fn build_folder() -> PathBuf {
-    root().join("target/projects")
+    target_folder().join("build")
 }
 
 fn kubewright() -> Result<PathBuf> {
