@@ -3,6 +3,7 @@
 
 mod apply;
 mod cel;
+mod conversion;
 mod parts;
 mod patches;
 mod project;
@@ -15,9 +16,10 @@ mod text;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All of them.
-pub const TARGETS: [Target; 8] = [
+pub const TARGETS: [Target; 9] = [
     ("apply", apply::apply),
     ("cel", cel::cel),
+    ("conversion", conversion::conversion),
     ("patches", patches::patches),
     ("project", project::project),
     ("request", request::request),

@@ -10,6 +10,8 @@ mod hub;
 mod kept;
 mod marks;
 mod review;
+#[cfg(feature = "testing")]
+mod reviews;
 mod shell;
 mod step;
 mod stored;
@@ -17,6 +19,8 @@ mod zero;
 
 pub use self::hub::Hub;
 pub(crate) use self::review::empty as empty_review;
+#[cfg(feature = "testing")]
+pub use self::reviews::Reviews;
 #[cfg(feature = "testing")]
 pub(crate) use self::{
     convert::Converter,

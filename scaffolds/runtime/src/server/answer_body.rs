@@ -93,7 +93,7 @@ impl AnswerBody {
     }
 
     /// The whole body.
-    #[cfg(test)]
+    #[cfg(any(test, feature = "testing"))]
     pub(crate) fn bytes(&self) -> Vec<u8> {
         self.parts.iter().flatten().copied().collect()
     }

@@ -55,6 +55,7 @@ use crate::{
 };
 #[doc(hidden)] // For the tests of the runtime itself.
 pub use crate::{
+    conversion::Reviews,
     logging::text as log_lines,
     server::{Probes, Servers},
 };
