@@ -60,6 +60,50 @@ async fn a_config_map_of_another_owner_is_not_changed() -> Result<()> {
 }
 // ANCHOR_END: rehearsal
 
+/// Counts the children in the cache, and lists those of the API server with a label.
+struct Counts;
+
+impl Reconciler<FooBar> for Counts {
+    async fn reconcile(&self, cx: &Context<FooBar>, _: Arc<FooBar>) -> Result<Action> {
+        let maps: kube::Api<ConfigMap> = kube::Api::namespaced(cx.client().clone(), "default");
+        let selector = kube::api::ListParams::default().labels("app in (web, api)");
+        let chosen = maps.list(&selector).await?.items.len();
+        let text = format!("{} of {chosen}", cx.children::<ConfigMap>()?.len());
+        cx.event(EventType::Normal, "Counted", text);
+        Ok(Action::Done)
+    }
+}
+
+#[tokio::test]
+async fn a_rehearsal_sees_the_children_that_a_running_operator_sees_and_names_the_others() {
+    let mut owner = foobar("here");
+    owner.metadata.uid = Some("an-uid".to_owned());
+    let map = |name: &str, app: &str| {
+        let mut map = ConfigMap::default();
+        map.metadata.name = Some(name.to_owned());
+        map.metadata.labels = Some([("app".to_owned(), app.to_owned())].into());
+        map
+    };
+    let mut by_hand = map("by-hand", "web");
+    by_hand.metadata.owner_references = Some(vec![kube::Resource::controller_owner_ref(&owner, &()).unwrap()]);
+    let rehearsal = || {
+        let rehearsal = Rehearsal::new().with(by_hand.clone()).with(map("foreign", "api"));
+        rehearsal.with_child(map("ours", "other"))
+    };
+    let played = rehearsal()
+        .reconcile(controller(), Counts, owner.clone())
+        .await
+        .unwrap();
+    assert_eq!(played.events(), ["Normal Counted: 1 of 2"]);
+    assert_eq!(played.unseen(), ["ConfigMap default/by-hand"]);
+    assert!(played.writes().is_empty(), "{:?}", played.writes());
+
+    let all = controller().caches_all::<ConfigMap>();
+    let played = rehearsal().reconcile(all, Counts, owner).await.unwrap();
+    assert_eq!(played.events(), ["Normal Counted: 2 of 2"]);
+    assert!(played.unseen().is_empty(), "{:?}", played.unseen());
+}
+
 #[tokio::test]
 async fn writes_are_recorded_in_order_with_their_bodies() {
     let played = Rehearsal::new()

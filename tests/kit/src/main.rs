@@ -31,6 +31,9 @@ struct Cli {
     /// Watches Secrets, without the permission.
     #[arg(long, env = "KIT_WATCH_SECRETS")]
     watch_secrets: bool,
+    /// Owns Secrets.
+    #[arg(long, env = "KIT_OWN_SECRETS")]
+    own_secrets: bool,
 }
 
 fn main() -> ExitCode {
@@ -43,15 +46,18 @@ fn main() -> ExitCode {
             // The cache stays in the manager.
             let _ = manager.informer::<Secret>();
         }
-        register(manager)
+        register(manager, cli.own_secrets)
     })
 }
 
-fn register(manager: &Manager) -> Result<()> {
-    Controller::<ConfigMap>::new("maps")
+fn register(manager: &Manager, owns_secrets: bool) -> Result<()> {
+    let mut controller = Controller::<ConfigMap>::new("maps")
         .foreign()
-        .rule(&[""], &["configmaps"], &["patch"])
-        .register(manager, Maps)
+        .rule(&[""], &["configmaps"], &["patch"]);
+    if owns_secrets {
+        controller = controller.owns::<Secret>();
+    }
+    controller.register(manager, Maps)
 }
 
 struct Maps;

@@ -7,8 +7,11 @@ use std::{
     process::{Command, Output},
 };
 
-use k8s_openapi::api::core::v1::{ConfigMap, Namespace};
-use kube::Api;
+use k8s_openapi::api::core::v1::{ConfigMap, Namespace, Secret};
+use kube::{
+    Api, Resource,
+    api::{ObjectMeta, PostParams},
+};
 use kubewright_runtime::{
     Result,
     testing::{TestCluster, wait_for},
@@ -162,6 +165,16 @@ fn a_refused_watch_is_the_reason_why_the_operator_is_not_ready() {
     watching(false).runs("an_operator_that_may_not_watch_is_not_ready");
 }
 
+/// The operator owns Secrets.
+fn owning(on_kube_apiserver: bool) -> Case {
+    Case::new(on_kube_apiserver).with("KIT_OWN_SECRETS", "true")
+}
+
+#[test]
+fn an_object_of_a_test_that_owns_does_not_see_is_named_in_the_log_of_the_operator() {
+    owning(false).runs("an_object_without_the_label_is_named");
+}
+
 #[test]
 #[ignore = "needs KUBEBUILDER_ASSETS"]
 fn permissions_on_kube_apiserver() {
@@ -170,6 +183,7 @@ fn permissions_on_kube_apiserver() {
     let quiet = refused(true).with("RUST_LOG", "error");
     quiet.runs("a_refused_request_fails_the_test");
     watching(true).runs("an_operator_that_may_not_watch_is_not_ready");
+    owning(true).runs("an_object_without_the_label_is_named");
 }
 
 // Below this line are the tests that cases run.
@@ -250,4 +264,36 @@ async fn a_missing_namespace_is_named() -> Result<()> {
     let hint = "hint: run `kubectl create namespace monitoring`";
     assert!(refused.contains(hint), "{refused}");
     Ok(())
+}
+
+#[tokio::test]
+#[ignore = "cases run it"]
+async fn an_object_without_the_label_is_named() -> Result<()> {
+    if !is_case() {
+        return Ok(());
+    }
+    let cluster = TestCluster::start().await?;
+    let operator = cluster.run_operator(OPERATOR).await?;
+    // The operator works from now on: at its start it labels such objects.
+    looked_at(&cluster, "list: nothing").await?;
+    let (client, namespace) = (cluster.client(), cluster.namespace());
+    let maps: Api<ConfigMap> = Api::namespaced(client.clone(), namespace);
+    let owner = maps.get("asked").await?;
+    let secret = Secret {
+        metadata: ObjectMeta {
+            name: Some("by-a-test".to_owned()),
+            owner_references: owner.controller_owner_ref(&()).map(|reference| vec![reference]),
+            ..ObjectMeta::default()
+        },
+        ..Secret::default()
+    };
+    let secrets: Api<Secret> = Api::namespaced(client, namespace);
+    secrets.create(&PostParams::default(), &secret).await?;
+    wait_for("the line about the Secret", async || {
+        let log = operator.log();
+        let mut lines = log.lines();
+        Ok(lines.any(|line| line.contains("not seen by `owns`") && line.contains("by-a-test")))
+    })
+    .await?;
+    operator.stop()
 }

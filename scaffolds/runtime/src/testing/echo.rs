@@ -2,7 +2,7 @@
 //! children and keeps no `managedFields`; tests that need those need an API server.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     convert::Infallible,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
@@ -12,10 +12,11 @@ use futures::stream;
 use http::{Method, Request, Response, StatusCode};
 use http_body_util::{BodyExt, Full, StreamBody, combinators::UnsyncBoxBody};
 use hyper::body::Frame;
-use kube::{Client, client::Body};
+use kube::{Client, client::Body, core::SelectorExt};
 use serde_json::{Value, json};
 
 use super::rehearsal::Write;
+use crate::selector;
 
 type Answer = Response<UnsyncBoxBody<Bytes, Infallible>>;
 
@@ -29,6 +30,8 @@ struct State {
     writes: Vec<Write>,
     /// A part of a path, and the status code with which writes to matching paths are refused.
     refused: Vec<(String, u16)>,
+    /// Label selectors, and the paths of objects that they have left out of lists.
+    unselected: BTreeSet<(String, String)>,
     version: u64,
 }
 
@@ -66,6 +69,15 @@ impl Echo {
         self.state().writes.clone()
     }
 
+    /// The objects that this label selector has left out of lists, as they are now.
+    pub(super) fn unselected(&self, selector: &str) -> Vec<Value> {
+        let state = self.state();
+        let left_out = state.unselected.iter().filter(|(by, _)| by == selector);
+        left_out
+            .filter_map(|(_, path)| state.objects.get(path).cloned())
+            .collect()
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -82,7 +94,11 @@ impl Echo {
         let sent: Value = serde_json::from_slice(&sent).unwrap_or_default();
         let media = parts.headers.get("content-type").and_then(|media| media.to_str().ok());
         let apply = media.is_some_and(|media| media.contains("apply-patch"));
-        let (code, answer) = self.state().handle(&parts.method, &path, sent, apply);
+        let (code, answer) = if parts.method == Method::GET {
+            self.state().read(&path, parts.uri.query().unwrap_or_default())
+        } else {
+            self.state().handle(&parts.method, &path, sent, apply)
+        };
         let body = Full::new(Bytes::from(answer.to_string()));
         let mut response = Response::new(BodyExt::boxed_unsync(body));
         *response.status_mut() = code;
@@ -92,9 +108,6 @@ impl Echo {
 
 impl State {
     fn handle(&mut self, method: &Method, path: &str, sent: Value, apply: bool) -> (StatusCode, Value) {
-        if *method == Method::GET {
-            return self.read(path);
-        }
         let verb = match *method {
             Method::POST => "create",
             Method::PUT => "update",
@@ -118,10 +131,18 @@ impl State {
         }
     }
 
-    fn read(&self, path: &str) -> (StatusCode, Value) {
+    fn read(&mut self, path: &str, query: &str) -> (StatusCode, Value) {
         if let Target::Collection = target(path) {
+            let asked = query.split('&').find_map(|part| part.strip_prefix("labelSelector="));
+            let asked = decoded(asked.unwrap_or_default());
+            let Ok(selector) = selector::parse(&asked) else {
+                return failure(400, "BadRequest", path);
+            };
             let items = self.objects.iter().filter(|(at, _)| within(at, path));
-            let items: Vec<_> = items.map(|(_, object)| object).collect();
+            let (items, others): (Vec<_>, Vec<_>) = items.partition(|(_, object)| selector.matches(&labels(object)));
+            let others = others.into_iter().map(|(at, _)| (asked.clone(), at.clone()));
+            self.unselected.extend(others);
+            let items: Vec<_> = items.into_iter().map(|(_, object)| object).collect();
             let meta = json!({"resourceVersion": self.version.to_string()});
             let list = json!({"kind": "List", "apiVersion": "v1", "metadata": meta, "items": items});
             return (StatusCode::OK, list);
@@ -199,6 +220,22 @@ impl State {
         self.objects.insert(path.to_owned(), object.clone());
         object
     }
+}
+
+/// The value of a query parameter: a selector is ASCII, so each escape is one character.
+fn decoded(text: &str) -> String {
+    let mut parts = text.split('%');
+    let first = parts.next().unwrap_or_default().replace('+', " ");
+    parts.fold(first, |mut all, part| {
+        let (code, rest) = part.split_at_checked(2).unwrap_or((part, ""));
+        all.push(u8::from_str_radix(code, 16).map_or('%', char::from));
+        all + &rest.replace('+', " ")
+    })
+}
+
+fn labels(object: &Value) -> BTreeMap<String, String> {
+    let labels = object["metadata"]["labels"].clone();
+    serde_json::from_value(labels).unwrap_or_default()
 }
 
 /// Whether a finalizer keeps a deleted object.

@@ -7,6 +7,7 @@ use tokio::sync::oneshot;
 
 use super::echo::Echo;
 use crate::{
+    child::ChildLabel,
     controller::Controller,
     error::{Error, Result},
     key::ObjectKey,
@@ -15,6 +16,9 @@ use crate::{
     object::{AnyObject, Object},
     reconciler::Reconciler,
 };
+
+/// The name of the operator in a rehearsal.
+const NAME: &str = "rehearsal";
 
 /// Runs one reconcile: no server, no socket, no process.
 ///
@@ -26,7 +30,10 @@ use crate::{
 /// # Guarantees
 ///
 /// The reconciler runs as in production: its finalizer is stored first, `cleanup` is called for an object that is being
-/// deleted, a panic becomes an error, its own writes are in the cache.
+/// deleted, a panic becomes an error, its own writes are in the cache. The caches contain what those of a running operator
+/// contain: of a kind that the controller only [owns](crate::Controller::owns), the objects with the operator's label,
+/// which are those of [`with_child`](Self::with_child). The name of an object that therefore is not seen, although a
+/// controller reference names an object of the reconciled kind, is in [`Rehearsed::unseen`], and on stderr.
 ///
 /// # Caveats
 ///
@@ -36,6 +43,8 @@ use crate::{
 #[derive(Default)]
 pub struct Rehearsal {
     echo: Echo,
+    /// The paths of the children of the reconciled object.
+    children: Vec<String>,
 }
 
 /// A request that changes something.
@@ -54,6 +63,7 @@ pub struct Write {
 pub struct Rehearsed {
     echo: Echo,
     key: ObjectKey,
+    unseen: Vec<String>,
     /// The reconciler's result: `Ok(None)` if nothing is left to do, `Ok(Some(delay))` if it wants to run again.
     pub result: Result<Option<Duration>>,
 }
@@ -76,6 +86,19 @@ impl Rehearsal {
         self
     }
 
+    /// Adds an object as [`with`](Self::with) does, as a child of the reconciled object: with the controller reference and the
+    /// operator's label, as [`apply_child`](crate::Context::apply_child) creates it.
+    pub fn with_child<C: Object>(self, object: C) -> Self {
+        self.with_child_of(&Kind::of(), object)
+    }
+
+    /// As [`with_child`](Self::with_child), for a kind that may have no Rust type.
+    pub fn with_child_of<C: AnyObject>(mut self, kind: &Kind<C>, object: C) -> Self {
+        let key = self.put(kind, object);
+        self.children.push(path(kind, &key));
+        self
+    }
+
     /// Refuses every write whose path contains `part` with this status code.
     pub fn refusing(self, part: &str, code: u16) -> Self {
         self.echo.refuse(part, code);
@@ -94,10 +117,15 @@ impl Rehearsal {
         reconciler: impl Reconciler<K>,
         object: K,
     ) -> Result<Rehearsed> {
-        let key = self.put(controller.kind(), object);
-        let manager = Manager::builder(self.echo.client())
-            .name("rehearsal")
-            .namespace("default");
+        let kind = controller.kind().clone();
+        let key = self.put(&kind, object);
+        let owner = self.echo.get(&path(&kind, &key)).unwrap_or_default();
+        for child in &self.children {
+            let mut object = self.echo.get(child).unwrap_or_default();
+            own(&mut object, &kind, &owner["metadata"]);
+            self.echo.put(child, object);
+        }
+        let manager = Manager::builder(self.echo.client()).name(NAME).namespace("default");
         let manager = Arc::new(manager.build());
         let (worker, _) = controller.connect(&manager, reconciler)?;
         let (stop, stopped) = oneshot::channel::<()>();
@@ -110,9 +138,16 @@ impl Rehearsal {
         // Events are sent in the background; stopping flushes them.
         _ = stop.send(());
         running.await.map_err(|error| Error::Setup(error.to_string()))??;
+        let unseen = unseen(self.echo.unselected(&ChildLabel::new(NAME).selector()), &kind);
+        for object in &unseen {
+            eprintln!(
+                "{object} is not seen by `owns`: it has a controller of this operator, but not the operator's label\n\nhint: add it with `Rehearsal::with_child`, or declare `.caches_all` for its kind"
+            );
+        }
         Ok(Rehearsed {
             echo: self.echo,
             key,
+            unseen,
             result,
         })
     }
@@ -157,6 +192,13 @@ impl Rehearsed {
             .collect()
     }
 
+    /// The existing objects that the caches of [owned](crate::Controller::owns) kinds did not contain for want of the operator's
+    /// label, although an object of the reconciled kind controls them: `ConfigMap default/sample`. A running operator does
+    /// not see them either; after its next start it does, because then it labels them.
+    pub fn unseen(&self) -> &[String] {
+        &self.unseen
+    }
+
     /// The resulting object, in the namespace of the reconciled one or of a cluster-scoped kind. `None` if it does not
     /// exist, or is not a `C`.
     pub fn object<C: Object>(&self, name: &str) -> Option<C> {
@@ -169,6 +211,36 @@ impl Rehearsed {
         let key = ObjectKey::new(kind.is_namespaced().then_some(namespace), name);
         serde_json::from_value(self.echo.get(&path(kind, &key))?).ok()
     }
+}
+
+/// Makes the object with this metadata the controller of a child.
+fn own<K>(child: &mut Value, kind: &Kind<K>, owner: &Value) {
+    let label = ChildLabel::new(NAME);
+    let (label, operator) = label.pair();
+    let meta = &mut child["metadata"];
+    meta["labels"][label] = json!(operator);
+    meta["ownerReferences"] = json!([{
+        "apiVersion": kind.api_version(), "kind": kind.kind(), "name": owner["name"], "uid": owner["uid"],
+        "controller": true, "blockOwnerDeletion": true,
+    }]);
+}
+
+/// The objects whose controller is of this kind.
+fn unseen<K>(objects: Vec<Value>, owner: &Kind<K>) -> Vec<String> {
+    let is_ours = |object: &&Value| {
+        let owners = object["metadata"]["ownerReferences"].as_array();
+        owners.into_iter().flatten().any(|reference| {
+            let version = reference["apiVersion"].as_str().unwrap_or_default();
+            let group = version.rsplit_once('/').map_or("", |(group, _)| group);
+            reference["controller"] == true && group == owner.group() && reference["kind"] == *owner.kind()
+        })
+    };
+    let name = |object: &Value| {
+        let meta = &object["metadata"];
+        let key = ObjectKey::new(meta["namespace"].as_str(), meta["name"].as_str().unwrap_or_default());
+        format!("{} {key}", object["kind"].as_str().unwrap_or_default())
+    };
+    objects.iter().filter(is_ours).map(name).collect()
 }
 
 fn is_event(write: &Write) -> bool {
