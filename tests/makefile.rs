@@ -254,6 +254,25 @@ fn make_undeploy_and_uninstall_pass_their_settings_on() {
 }
 
 #[test]
+fn the_length_of_descriptions_is_the_same_where_crds_are_written_and_compared() {
+    let folder = Folder::new("one", "");
+    let manifests = "cargo run --quiet --bin manifests --";
+    // `Folder::make` takes the target `manifests` for done.
+    let again = "again: ; @$(MAKE) --silent manifests CARGO='$(CARGO)'\n";
+    fs::write(folder.0.path().join("again.mk"), again).unwrap();
+    for (target, check) in [("again", ""), ("verify-manifests", " --check")] {
+        let first = |words: &[&str]| {
+            let file = if check.is_empty() { "again.mk" } else { "Makefile" };
+            let said = folder.prints(&[&["--file", file, target], words].concat());
+            said.lines().next().map(str::to_owned)
+        };
+        assert_eq!(first(&[]), Some(format!("{manifests}{check}")));
+        let cut = format!("{manifests}{check} --max-description-length 0");
+        assert_eq!(first(&["MAX_DESC_LEN=0"]), Some(cut));
+    }
+}
+
+#[test]
 fn what_is_shipped_has_the_image_that_somebody_names_and_else_the_one_in_config() {
     let folder = Folder::new("wide", "");
     for (target, command) in [
@@ -305,6 +324,7 @@ fn a_variable_that_is_set_to_nothing_is_an_error_that_names_it() {
         "BUNDLE_VERSION",
         "CHANNELS",
         "DEFAULT_CHANNEL",
+        "MAX_DESC_LEN",
     ] {
         for nothing in ["", " "] {
             let output = folder.make(&["build-installer", &format!("{variable}={nothing}")]);

@@ -2,8 +2,10 @@
 
 mod arguments;
 mod beside;
+mod size;
 
 use self::arguments::{Arguments, HELP, parse};
+use self::size::Size;
 use crate::removal::{self, Removed};
 use crate::stamp::Stamp;
 use crate::words::settled;
@@ -34,7 +36,7 @@ use std::process::ExitCode;
 /// files, the run does nothing. `--check` and `--breaking-since` always compare.
 ///
 /// # Errors
-/// Exits with 1 when `sources` is not in the current folder, which is a project's ([`checkout::check`]), a type has a finding (all are printed, nothing is written), a file cannot be read or written,
+/// Exits with 1 when `sources` is not in the current folder, which is a project's ([`checkout::check`]), a type has a finding (all are printed, nothing is written), a CRD is larger than etcd can store, a file cannot be read or written,
 /// `--check` finds stale files, or `--breaking-since` finds a breaking change; with 2 when the arguments are wrong or the revision cannot be
 /// read or has no CRD.
 ///
@@ -107,6 +109,9 @@ fn execute<D: Describe>(
     if arguments.since.is_some() {
         return verify(&arguments, &finished, streams);
     }
+    if !are_storable(&finished, &mut streams) {
+        return 1;
+    }
     let files = finished
         .into_iter()
         .map(|crd| (file_name(&crd), vec![crd]))
@@ -141,6 +146,22 @@ fn finished<D: Describe>(
     let noun = if count == 1 { "finding" } else { "findings" };
     _ = writeln!(streams.err, "nothing was written: fix {count} {noun} first");
     None
+}
+
+/// Prints which CRDs are too large for client-side `kubectl apply` or for etcd. Returns whether API servers can store all of them.
+fn are_storable(crds: &[Value], streams: &mut Streams<'_>) -> bool {
+    let mut storable = true;
+    for crd in crds {
+        match size::of(crd) {
+            Size::Fits => {}
+            Size::Warned(warning) => _ = writeln!(streams.err, "warning: {warning}\n"),
+            Size::Refused(error) => {
+                storable = false;
+                _ = writeln!(streams.err, "error: {error}\n");
+            }
+        }
+    }
+    storable
 }
 
 /// Prints what `finished` breaks of the API of a revision.

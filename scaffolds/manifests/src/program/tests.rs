@@ -111,6 +111,40 @@ fn a_finding_in_one_type_prevents_all_writes() {
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
 }
 
+/// A kind whose description has this many characters.
+fn described<const LENGTH: usize>() -> Value {
+    let text = "Says it all. ".repeat(LENGTH / 13);
+    crd("foos", "Foo", json!({"type": "string", "description": text}))
+}
+
+#[test]
+fn a_crd_that_kubectl_or_etcd_cannot_take_is_named_with_the_remedy() {
+    let dir = tempfile::tempdir().unwrap();
+    let written = |make: fn() -> Value, more: &[&str]| {
+        let (code, out, err) = run(&[("api::Foo", make)], dir.path(), more);
+        (code, !out.is_empty(), err)
+    };
+    assert_eq!(written(described::<261_000>, &[]), (0, true, String::new()));
+    let (code, wrote, err) = written(described::<262_144>, &[]);
+    assert!(code == 0 && wrote, "{err}");
+    assert!(err.starts_with("warning: `foos.test.example.com` has 262"), "{err}");
+    assert!(
+        err.contains("client-side `kubectl apply` fails above 262144\n\nhint: apply it with `--server-side`"),
+        "{err}"
+    );
+    let (code, wrote, err) = written(described::<1_400_000>, &[]);
+    assert!(
+        code == 0 && wrote && err.contains("of the 1572864 bytes that etcd can store"),
+        "{err}"
+    );
+    let (code, wrote, err) = written(described::<1_560_000>, &[]);
+    assert!(code == 1 && !wrote, "{err}");
+    assert!(err.starts_with("error: `foos.test.example.com` has 156"), "{err}");
+    assert!(err.contains("hint: set MAX_DESC_LEN in the Makefile"), "{err}");
+    let cut = written(described::<1_560_000>, &["--max-description-length=100"]);
+    assert_eq!(cut, (0, true, String::new()));
+}
+
 #[test]
 fn an_attribute_without_effect_is_a_finding() {
     let dir = tempfile::tempdir().unwrap();
