@@ -29,7 +29,7 @@ pub struct Args {
     /// Store objects in this folder, across restarts [default: in memory]
     #[arg(long, value_name = "FOLDER")]
     data_dir: Option<PathBuf>,
-    /// Enable a controller that is off by default: service-accounts
+    /// Enable a controller that is off by default: service-accounts, workloads
     #[arg(long, value_enum, value_name = "CONTROLLER", hide_possible_values = true)]
     enable: Vec<Controller>,
     /// Disable a controller: garbage-collector, namespaces, cluster-roles
@@ -44,6 +44,7 @@ enum Controller {
     Namespaces,
     ClusterRoles,
     ServiceAccounts,
+    Workloads,
 }
 
 /// The token of the administrator; a random one if none is given.
@@ -84,6 +85,7 @@ fn controllers(args: &Args) -> Controllers {
         namespaces: runs(Controller::Namespaces, usually.namespaces),
         cluster_roles: runs(Controller::ClusterRoles, usually.cluster_roles),
         service_accounts: runs(Controller::ServiceAccounts, usually.service_accounts),
+        workloads: runs(Controller::Workloads, usually.workloads),
     }
 }
 

@@ -59,6 +59,11 @@ pub mod store {
     pub use crate::store::{Change, HISTORY, HISTORY_BYTES, Key, Kind, Range, Store};
 }
 
+/// The kubelet that runs nothing, to drive Pods of another server.
+pub mod kubelet {
+    pub use crate::controllers::workloads::{Decision, Written, play};
+}
+
 /// Reads YAML as the API server does.
 pub mod yaml {
     pub use crate::request::yaml::read;

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::{
+    actions::Action,
     call::{Call, Verb},
     effects::Cluster,
     registry::Reply,
@@ -55,6 +56,17 @@ pub(super) async fn put(cluster: &Arc<Cluster>, key: &Key, subresource: &str, ob
 pub(super) async fn post(cluster: &Arc<Cluster>, key: &Key, object: &Value) -> Result<Reply, Status> {
     let call = call(&cluster.core, Verb::Create, key, object)?;
     send(cluster, call, "application/json").await
+}
+
+/// POST of a Binding, which assigns the Pod of `key` to a node.
+pub(super) async fn bind(cluster: &Arc<Cluster>, key: &Key, node: &str) -> Result<(), Status> {
+    let binding = json!({"metadata": {"name": key.name}, "target": {"kind": "Node", "name": node}});
+    let mut call = call(&cluster.core, Verb::Create, key, &binding)?;
+    key.name.clone_into(&mut call.name);
+    "binding".clone_into(&mut call.subresource);
+    "application/json".clone_into(&mut call.content_type);
+    Action::Bind.run(cluster, call, &mut Vec::new()).await?;
+    Ok(())
 }
 
 async fn send(cluster: &Arc<Cluster>, mut call: Call, content_type: &str) -> Result<Reply, Status> {

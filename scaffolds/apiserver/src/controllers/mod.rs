@@ -1,5 +1,5 @@
 //! The controllers of a real cluster's controller manager on which operators rely: the garbage collector, namespace
-//! deletion, ClusterRole aggregation and, on request, the ServiceAccount `default`. Each can be left out: a
+//! deletion, ClusterRole aggregation and, on request, the ServiceAccount `default` and workloads. Each can be left out: a
 //! kube-apiserver alone has none of them.
 //!
 //! They write through the registry as clients do, one after the other. The work for a change is proportional to that
@@ -15,6 +15,7 @@ mod graph;
 mod namespaces;
 mod service_accounts;
 mod waiting;
+pub(crate) mod workloads;
 
 use std::sync::{Arc, Weak};
 
@@ -46,6 +47,9 @@ pub struct Controllers {
     pub cluster_roles: bool,
     /// Creates the ServiceAccount `default` in every namespace.
     pub service_accounts: bool,
+    /// Rolls out Deployments, creates the Pods of ReplicaSets, and reports Pods as running on a node `dev`: no container
+    /// runs.
+    pub workloads: bool,
 }
 
 impl Controllers {
@@ -55,6 +59,7 @@ impl Controllers {
         namespaces: false,
         cluster_roles: false,
         service_accounts: false,
+        workloads: false,
     };
 }
 
@@ -65,23 +70,28 @@ impl Default for Controllers {
             namespaces: true,
             cluster_roles: true,
             service_accounts: false,
+            workloads: false,
         }
     }
 }
 
 /// Running controllers; they stop when this is dropped.
 #[derive(Debug)]
-pub(crate) struct Running(AbortHandle);
+pub(crate) struct Running(Vec<AbortHandle>);
 
 impl Drop for Running {
     fn drop(&mut self) {
-        self.0.abort();
+        self.0.iter().for_each(AbortHandle::abort);
     }
 }
 
 /// Starts controllers on a runtime. They hold the server weakly, so they do not keep it alive.
 pub(crate) fn start(cluster: &Arc<Cluster>, controllers: Controllers, runtime: &Handle) -> Running {
-    Running(runtime.spawn(run(Arc::downgrade(cluster), controllers)).abort_handle())
+    let mut running = vec![runtime.spawn(run(Arc::downgrade(cluster), controllers)).abort_handle()];
+    if controllers.workloads {
+        running.push(runtime.spawn(workloads::run(Arc::downgrade(cluster))).abort_handle());
+    }
+    Running(running)
 }
 
 /// Runs the controllers, and starts over when the history was compacted beyond a change that they had not yet seen.

@@ -122,9 +122,10 @@ fn controllers(given: &Given) -> Result<Controllers> {
             "namespaces" => &mut controllers.namespaces,
             "cluster-roles" => &mut controllers.cluster_roles,
             "service-accounts" => &mut controllers.service_accounts,
+            "workloads" => &mut controllers.workloads,
             _ => {
                 return Err(Usage::error(format!(
-                    "`--enable-controllers={name}`: not garbage-collector, namespaces, cluster-roles or service-accounts"
+                    "`--enable-controllers={name}`: not garbage-collector, namespaces, cluster-roles, service-accounts or workloads"
                 )));
             }
         } = true;

@@ -1,0 +1,346 @@
+//! Workloads: the controllers of Deployments and ReplicaSets, a scheduler that assigns every Pod to the node `dev`, and a
+//! kubelet that runs nothing.
+//!
+//! Each decision is a pure function from the observed objects to writes. A change of an object queues its owner, so the
+//! work for a change is proportional to the dependents of one owner. An object is indexed from the store after each own
+//! write and after each change, so decisions are never based on a state before the controllers' own writes.
+
+mod behaviour;
+mod containers;
+mod family;
+mod fields;
+mod kubelet;
+mod node;
+mod progress;
+mod queue;
+mod replica_set;
+mod revisions;
+mod rollout;
+mod scaling;
+mod sets;
+mod write;
+
+use std::{
+    collections::BTreeSet,
+    sync::{Arc, Weak},
+    time::Duration,
+};
+
+use futures::FutureExt;
+use serde_json::Value;
+use tokio::task::yield_now;
+
+use crate::{
+    effects::Cluster,
+    state::Core,
+    status::Status,
+    store::{Key, Record},
+};
+use family::{Family, Relation};
+use queue::Queue;
+use replica_set::{Failure, Pod};
+use sets::Set;
+use write::{DEPLOYMENTS, NODES, PODS, REPLICA_SETS, Write, adopt, release};
+
+#[cfg(feature = "testing")]
+pub use self::{kubelet::decide as play, write::Write as Written};
+
+/// The result of a decision.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Decision {
+    /// The writes, in their order.
+    pub writes: Vec<Write>,
+    /// When to decide again even if nothing changes, in seconds since 1970.
+    pub again: Option<i64>,
+}
+
+impl Decision {
+    fn at(again: i64) -> Self {
+        Self {
+            writes: Vec::new(),
+            again: Some(again),
+        }
+    }
+
+    /// Writes the status of the object if it differs.
+    fn about_status(object: &Value, status: Value, again: Option<i64>) -> Self {
+        let mut changed = object.clone();
+        changed["status"] = status;
+        let write = (changed != *object).then_some(Write::Status(changed));
+        Self {
+            writes: write.into_iter().collect(),
+            again,
+        }
+    }
+
+    /// The same, after these writes.
+    fn after(mut self, mut writes: Vec<Write>) -> Self {
+        writes.append(&mut self.writes);
+        Self { writes, ..self }
+    }
+}
+
+impl From<Write> for Decision {
+    fn from(write: Write) -> Self {
+        vec![write].into()
+    }
+}
+
+impl From<Vec<Write>> for Decision {
+    fn from(writes: Vec<Write>) -> Self {
+        Self { writes, again: None }
+    }
+}
+
+/// Runs the controllers, and starts over when the history was compacted beyond a change that they had not yet seen.
+pub(super) async fn run(cluster: Weak<Cluster>) {
+    if let Some(cluster) = cluster.upgrade() {
+        for write in node::create(cluster.core.now()) {
+            // The node of an earlier server is kept as it is.
+            if write.send(&cluster).await.is_err() {
+                break;
+            }
+        }
+    }
+    while follow(&cluster).await.is_some() {}
+}
+
+/// Follows all changes; `None` when the server is gone, otherwise changes were missed.
+async fn follow(cluster: &Weak<Cluster>) -> Option<()> {
+    let mut workloads = Workloads::default();
+    let (records, mut changes) = cluster.upgrade()?.core.store.follow();
+    for record in &records {
+        workloads.look(&cluster.upgrade()?.core, &record.key);
+    }
+    drop(records);
+    loop {
+        let next = if workloads.queue.is_idle() {
+            let wait = workloads.wait(&cluster.upgrade()?.core);
+            tokio::select! {
+                biased;
+                next = changes.next() => Some(next),
+                () = tokio::time::sleep(wait) => None,
+            }
+        } else {
+            yield_now().await;
+            changes.next().now_or_never()
+        };
+        let cluster = cluster.upgrade()?;
+        match next {
+            Some(Ok(changes)) => changes
+                .iter()
+                .for_each(|change| workloads.look(&cluster.core, &change.record.key)),
+            Some(Err(_)) => return Some(()),
+            None => {}
+        }
+        workloads.queue.wake(cluster.core.now());
+        for _ in 0..super::SLICE {
+            workloads.work(&cluster).await;
+        }
+    }
+}
+
+/// The indexed objects, and those to decide about.
+#[derive(Default)]
+struct Workloads {
+    deployments: Family,
+    replica_sets: Family,
+    /// The Pods that wait until the node takes them.
+    unassigned: BTreeSet<(String, String)>,
+    queue: Queue,
+}
+
+impl Workloads {
+    /// The time until the next decision that no change causes.
+    fn wait(&self, core: &Core) -> Duration {
+        let at = self.queue.next().and_then(|at| u64::try_from(at).ok());
+        at.map_or(Duration::from_secs(3600), |at| {
+            Duration::from_secs(at).saturating_sub(core.clock.now())
+        })
+    }
+
+    /// Indexes the present state of an object, and queues what depends on it.
+    fn look(&mut self, core: &Core, key: &Key) {
+        let family = match &*key.resource {
+            DEPLOYMENTS | REPLICA_SETS | PODS => &*key.resource,
+            NODES if key.name == node::NAME => return self.look_at_unassigned(),
+            _ => return,
+        };
+        let record = core.store.get(key);
+        let object = record.as_deref().map(value).unwrap_or_default();
+        if family != PODS {
+            let owners = if family == DEPLOYMENTS {
+                &mut self.deployments
+            } else {
+                &mut self.replica_sets
+            };
+            match record {
+                Some(_) => owners.set_owner(key, &object),
+                None => owners.remove_owner(key),
+            }
+        }
+        if family != DEPLOYMENTS {
+            let (owners, resource) = match family {
+                REPLICA_SETS => (&mut self.deployments, DEPLOYMENTS),
+                _ => (&mut self.replica_sets, REPLICA_SETS),
+            };
+            let concerned = match &record {
+                Some(record) => owners.set_dependent(record, &object),
+                None => owners.remove_dependent(key),
+            };
+            for name in concerned {
+                let owner = Key::new(resource, &key.namespace, &name);
+                // A Deployment that recreates its Pods waits until the last old one is gone.
+                if family == PODS
+                    && record.is_none()
+                    && let Some(name) = self.deployments.owner_of(&owner)
+                {
+                    self.queue.add(Key::new(DEPLOYMENTS, &key.namespace, name));
+                }
+                self.queue.add(owner);
+            }
+        }
+        match record {
+            Some(_) => self.queue.add(key.clone()),
+            None => self.queue.forget(key),
+        }
+    }
+
+    fn look_at_unassigned(&mut self) {
+        for (namespace, name) in std::mem::take(&mut self.unassigned) {
+            self.queue.add(Key::new(PODS, &namespace, &name));
+        }
+    }
+
+    /// Decides about the next object of the queue.
+    async fn work(&mut self, cluster: &Arc<Cluster>) {
+        let Some(key) = self.queue.take() else { return };
+        let Some(record) = cluster.core.store.get(&key) else {
+            return;
+        };
+        let object = value(&record);
+        let done = match &*key.resource {
+            DEPLOYMENTS => self.deployment(cluster, &key, &object).await,
+            REPLICA_SETS => self.replica_set(cluster, &key, &object).await,
+            _ => self.pod(cluster, &key, &object).await,
+        };
+        match done {
+            Ok(()) => self.queue.succeeded(&key),
+            Err(_) => self.queue.failed(&key, cluster.core.now()),
+        }
+    }
+
+    async fn deployment(&mut self, cluster: &Arc<Cluster>, key: &Key, deployment: &Value) -> Result<(), Status> {
+        let own = self.claim(cluster, key, deployment).await?;
+        let runs = |record: &Record| {
+            let pods = self.replica_sets.dependents(&record.key);
+            let pods = pods.iter().filter(|(relation, _)| *relation == Relation::Own);
+            pods.map(|(_, record)| Pod::of(value(record)))
+                .any(|pod| !pod.is_finished())
+        };
+        let needs_pods = !sets::is_rolling(deployment);
+        let set = |record: &Arc<Record>| Set {
+            object: value(record),
+            runs: needs_pods && runs(record),
+        };
+        let sets = own.iter().map(set).collect();
+        let now = cluster.core.now();
+        let decision = rollout::decide(deployment, sets, now);
+        let creates = matches!(decision.writes.first(), Some(Write::Create(_)));
+        match self.act(cluster, key, decision).await {
+            Err(status) if creates => {
+                let is_taken = status.code == 409;
+                let failed = revisions::not_created(deployment, is_taken, &status.message, now);
+                self.act(cluster, key, failed.into_iter().collect::<Vec<_>>().into())
+                    .await?;
+                Err(status)
+            }
+            other => other,
+        }
+    }
+
+    async fn replica_set(&mut self, cluster: &Arc<Cluster>, key: &Key, set: &Value) -> Result<(), Status> {
+        let own = self.claim(cluster, key, set).await?;
+        let pods: Vec<Pod> = own.iter().map(|record| Pod::of(value(record))).collect();
+        let now = cluster.core.now();
+        let writes = replica_set::manage(set, &pods, now);
+        let creates = matches!(writes.first(), Some(Write::Create(_)));
+        let done = self.act(cluster, key, writes.into()).await;
+        let failure = done.as_ref().err().map(|status| Failure {
+            creates,
+            message: status.message.clone(),
+        });
+        let decision = replica_set::status(set, &pods, failure.as_ref(), now);
+        self.act(cluster, key, decision).await?;
+        done
+    }
+
+    async fn pod(&mut self, cluster: &Arc<Cluster>, key: &Key, pod: &Value) -> Result<(), Status> {
+        let node = cluster.core.store.get(&Key::new(NODES, "", node::NAME));
+        if node::is_unassigned(pod) && !node::is_open(node.as_deref().map(value).as_ref()) {
+            self.unassigned.insert((key.namespace.clone(), key.name.clone()));
+            return Ok(());
+        }
+        let decision = kubelet::decide(pod, cluster.core.now());
+        self.act(cluster, key, decision).await
+    }
+
+    /// Adopts the orphans of an owner, and releases the dependents that it no longer selects; returns its dependents.
+    async fn claim(&mut self, cluster: &Arc<Cluster>, key: &Key, owner: &Value) -> Result<Vec<Arc<Record>>, Status> {
+        let owners = if &*key.resource == DEPLOYMENTS {
+            &self.deployments
+        } else {
+            &self.replica_sets
+        };
+        let found = owners.dependents(key);
+        cluster.core.store.look(found.len());
+        let is_deleting = crate::meta::is_deleting(owner);
+        let mut own = Vec::new();
+        for (relation, record) in found {
+            let object = value(&record);
+            let write = match relation {
+                Relation::Own => {
+                    own.push(record);
+                    continue;
+                }
+                _ if is_deleting => continue,
+                Relation::Strayed => release(object, owner),
+                Relation::Orphan if crate::meta::is_deleting(&object) => continue,
+                Relation::Orphan => adopt(object, owner),
+            };
+            self.act(cluster, key, write.into()).await?;
+            own.extend(
+                cluster
+                    .core
+                    .store
+                    .get(&record.key)
+                    .filter(|_| relation == Relation::Orphan),
+            );
+        }
+        Ok(own)
+    }
+
+    /// Sends the writes of a decision until one is refused.
+    async fn act(&mut self, cluster: &Arc<Cluster>, key: &Key, decision: Decision) -> Result<(), Status> {
+        if let Some(again) = decision.again {
+            self.queue.add_at(again, key.clone());
+        }
+        for write in decision.writes {
+            match write.send(cluster).await {
+                Ok(key) => self.look(&cluster.core, &key),
+                // The object has changed, or is gone: that change is in the feed, and causes another decision.
+                Err(status) if is_outdated(&write, &status) => self.look(&cluster.core, &write.key()),
+                Err(status) => return Err(status),
+            }
+        }
+        Ok(())
+    }
+}
+
+fn is_outdated(write: &Write, status: &Status) -> bool {
+    !matches!(write, Write::Create(_)) && [404, 409].contains(&status.code)
+}
+
+fn value(record: &Record) -> Value {
+    serde_json::from_slice(&record.object).unwrap_or_default()
+}

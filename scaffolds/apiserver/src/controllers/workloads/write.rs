@@ -1,0 +1,99 @@
+//! The writes that the workload controllers decide on, as values: a decision is a pure function, and its writes are sent
+//! afterwards.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use crate::{controllers::act, effects::Cluster, meta, registry::Reply, status::Status, store::Key};
+
+pub(super) const DEPLOYMENTS: &str = "apps/deployments";
+pub(super) const REPLICA_SETS: &str = "apps/replicasets";
+pub(super) const PODS: &str = "/pods";
+pub(super) const NODES: &str = "/nodes";
+
+/// One write. Updates have the resourceVersion of the object that the decision is about, so they are refused if the
+/// object has changed meanwhile, and that change causes another decision.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Write {
+    /// Creates the object.
+    Create(Value),
+    /// Replaces the object.
+    Update(Value),
+    /// Replaces the status of the object.
+    Status(Value),
+    /// Deletes the object, with this grace period or its own.
+    Delete(Value, Option<i64>),
+    /// Assigns the Pod to the node.
+    Bind(Value),
+}
+
+impl Write {
+    /// The object to write.
+    pub fn object(&self) -> &Value {
+        match self {
+            Self::Create(object)
+            | Self::Update(object)
+            | Self::Status(object)
+            | Self::Delete(object, _)
+            | Self::Bind(object) => object,
+        }
+    }
+
+    /// The key of the object; that of an object that is created may lack a name.
+    pub(super) fn key(&self) -> Key {
+        let resource = match self.object()["kind"].as_str() {
+            Some("Deployment") => DEPLOYMENTS,
+            Some("ReplicaSet") => REPLICA_SETS,
+            Some("Node") => NODES,
+            _ => PODS,
+        };
+        let [namespace, name] = ["namespace", "name"].map(|field| meta::text(self.object(), field));
+        Key::new(resource, namespace, name)
+    }
+
+    /// Sends the write; returns the key of the written object.
+    ///
+    /// # Errors
+    /// The Status of the refused write.
+    pub(super) async fn send(&self, cluster: &Arc<Cluster>) -> Result<Key, Status> {
+        let key = self.key();
+        match self {
+            Self::Create(object) => {
+                let reply: Reply = act::post(cluster, &key, object).await?;
+                let created: Value = serde_json::from_slice(&reply.object).unwrap_or_default();
+                return Ok(Key::new(&key.resource, &key.namespace, meta::text(&created, "name")));
+            }
+            Self::Update(object) => _ = act::put(cluster, &key, "", object).await?,
+            Self::Status(object) => _ = act::put(cluster, &key, "status", object).await?,
+            Self::Delete(object, grace) => {
+                let mut options = json!({"preconditions": {"uid": meta::text(object, "uid")}});
+                if let Some(grace) = grace {
+                    options["gracePeriodSeconds"] = json!(grace);
+                }
+                act::delete(cluster, &key, &options).await?;
+            }
+            Self::Bind(_) => act::bind(cluster, &key, super::node::NAME).await?,
+        }
+        Ok(key)
+    }
+}
+
+/// The object with its controller: adoption.
+pub(super) fn adopt(mut object: Value, owner: &Value) -> Write {
+    let mut owners = super::fields::items(&object, "/metadata/ownerReferences").to_vec();
+    owners.push(super::fields::reference(owner));
+    meta::set(&mut object, "ownerReferences", Some(owners.into()));
+    Write::Update(object)
+}
+
+/// The object without the reference to this owner: release.
+pub(super) fn release(mut object: Value, owner: &Value) -> Write {
+    let owners = super::fields::items(&object, "/metadata/ownerReferences").iter();
+    let left: Vec<_> = owners
+        .filter(|it| it["uid"] != meta::text(owner, "uid"))
+        .cloned()
+        .collect();
+    meta::set(&mut object, "ownerReferences", (!left.is_empty()).then(|| left.into()));
+    Write::Update(object)
+}
