@@ -70,6 +70,7 @@ fn repeated_types(src: &Path) -> usize {
 
 fn weights() -> Vec<(&'static str, usize)> {
     let (vendored, registry) = (project(Crates::Vendored), project(Crates::Registry));
+    let archives = project(Crates::Archives);
     let part = |name: &str| lines(&vendored, |path| path.starts_with(&format!("crates/{name}/")));
     let operator = ["machinery", "schema", "runtime"];
     let source = |path: &str| {
@@ -90,6 +91,19 @@ fn weights() -> Vec<(&'static str, usize)> {
     vec![
         ("files of a new project", vendored.len() + 1),
         ("lines of a new project", lines(&vendored, |_| true)),
+        ("files of a new project with crates as archives", archives.len() + 1),
+        (
+            "lines of a new project with crates as archives",
+            lines(&archives, |_| true),
+        ),
+        (
+            "bytes of its archives",
+            archives
+                .values()
+                .filter_map(|file| file.archive.as_ref())
+                .map(Vec::len)
+                .sum(),
+        ),
         ("files of a new project with crates from crates.io", registry.len() + 1),
         (
             "lines of a new project with crates from crates.io",

@@ -1,54 +1,96 @@
-//! Moves a project between vendored crates and those of a registry, in one transaction.
+//! Moves a project between vendored crates, archives and the crates of a registry, in one transaction.
 
 use super::report;
 use super::session::Session;
 use super::transition::{Seeded, Transition};
-use crate::plan::{FileKind, RelPath};
+use crate::plan::{FileKind, RelPath, Source};
 use crate::project::{Crates, Project};
-use crate::write::{Origin, State, text_diff, used_crates, vendored_files, vendored_origin, vendored_state};
+use crate::render::local_registry;
+use crate::write::{
+    Change, Origin, State, archive_files, folder, text_diff, used_crates, vendored_files, vendored_origin,
+    vendored_state,
+};
 use anyhow::{Result, bail};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Moves the open project.
 ///
 /// # Errors
-/// To a registry, if a crate in the project is not as this release writes it: its edits would be lost.
+/// If a crate in the project is not as this release writes it: its edits would be lost.
 pub fn change(session: Session, crates: Crates, dry_run: bool) -> Result<()> {
     let project = Project {
         crates,
         ..session.project.clone()
     };
-    if crates == Crates::Registry {
-        check_unchanged(&session)?;
-    }
+    check_unchanged(&session)?;
     let mut transition = Transition::new(&session, &project, &Seeded::Merge)?;
-    let unused = match crates {
-        Crates::Vendored => unused(&session, &project)?,
-        Crates::Registry => Vec::new(),
-    };
-    unused.iter().for_each(|folder| transition.leave_out(folder));
-    let outcome = transition.outcome(&session, false)?;
+    let unused = unused(&session, &project)?;
+    for source in &unused {
+        transition.leave_out(|path| is_of(source, path));
+    }
+    let archives = archives(&session)?;
+    transition.leave_out(|path| archives.iter().any(|change| change.path.as_str() == path));
+    let mut outcome = transition.outcome(&session, false)?;
+    outcome.changes.extend(archives);
     session.finish(&project, outcome, dry_run)?;
-    for folder in unused {
+    for source in unused {
+        let name = match &source {
+            Source::Archive(name) => format!("kubewright-{name}"),
+            _ => format!("crates/{}", source.name()),
+        };
         report::note(&format!(
-            "`{folder}` is left out, because no package of the project uses it"
+            "`{name}` is left out, because no package of the project uses it"
         ));
     }
     if !dry_run {
         report::note(&match crates {
             Crates::Registry => to_be_locked(&project),
             Crates::Vendored => format!("the crates of kubewright {} are in `crates/`", project.version),
+            Crates::Archives => format!("the crates of kubewright {} are archives in `crates/`", project.version),
         });
     }
     Ok(())
 }
 
-/// The folders of the crates that no package uses, such as `crates/apiserver` where `dev/` was deleted.
-fn unused(session: &Session, project: &Project) -> Result<Vec<RelPath>> {
+/// The crates of the new project that no package uses, such as `apiserver` where `dev/` was deleted.
+fn unused(session: &Session, project: &Project) -> Result<Vec<Source>> {
     let used = used_crates(&session.root)?;
-    let planned = session.plan(project)?.entries.into_iter();
-    let crates = planned.filter(|(_, entry)| entry.kind == FileKind::Vendored && !used.contains(entry.source.name()));
-    Ok(crates.map(|(folder, _)| folder).collect())
+    let planned = session.plan(project)?.entries.into_values();
+    let crates = planned.filter(|entry| entry.kind == FileKind::Vendored && !used.contains(entry.source.name()));
+    Ok(crates.map(|entry| entry.source).collect())
+}
+
+/// Whether a file is a part of the crate.
+fn is_of(source: &Source, path: &str) -> bool {
+    match source {
+        Source::Archive(name) => local_registry::is_of(name, path),
+        _ => path.starts_with(&format!("crates/{}/", source.name())),
+    }
+}
+
+/// The changes that delete the archives of the project. Another kubewright of the same release may have compressed them to other bytes.
+fn archives(session: &Session) -> Result<Vec<Change>> {
+    let mut changes = Vec::new();
+    for (_, entry) in session.plan(&session.project)?.entries {
+        if let Source::Archive(name) = &entry.source {
+            changes.extend(deleted(session, &archive_files(&session.root, name)?)?);
+        }
+    }
+    Ok(changes)
+}
+
+/// The changes that delete these files.
+pub fn deleted(session: &Session, paths: &[RelPath]) -> Result<Vec<Change>> {
+    let mut changes = Vec::new();
+    for path in paths {
+        changes.push(Change {
+            path: path.clone(),
+            before: session.root.read(path)?,
+            after: None,
+        });
+    }
+    changes.retain(|change| change.before.is_some());
+    Ok(changes)
 }
 
 /// A note on the source of the crates of a project without vendored crates, and on its lock.
@@ -65,7 +107,7 @@ fn check_unchanged(session: &Session) -> Result<()> {
     let mut found = Vec::new();
     for (folder, entry) in session.plan(&session.project)?.entries {
         if entry.kind == FileKind::Vendored
-            && let Some(what) = changed(session, &folder, entry.source.name())?
+            && let Some(what) = changed(session, &folder, &entry.source)?
         {
             found.push(format!("`{folder}`, {what}"));
         }
@@ -82,21 +124,23 @@ fn check_unchanged(session: &Session) -> Result<()> {
 }
 
 /// The edits that would be lost with a crate, if any.
-fn changed(session: &Session, folder: &RelPath, name: &str) -> Result<Option<String>> {
-    let found = vendored_files(&session.root, folder)?;
-    if found.is_empty() {
-        return Ok(None);
+fn changed(session: &Session, path: &RelPath, source: &Source) -> Result<Option<String>> {
+    let folder = folder(path, source)?;
+    let found = vendored_files(&session.root, &folder)?;
+    let is_there = !found.is_empty() || session.root.read(path)?.is_some();
+    match vendored_state(&session.root, path, source)? {
+        _ if !is_there => return Ok(None),
+        State::Ejected => return Ok(Some("ejected".to_owned())),
+        _ => {}
     }
-    if vendored_state(&session.root, folder, name)? == State::Ejected {
-        return Ok(Some("ejected".to_owned()));
-    }
-    Ok(match vendored_origin(&session.root, folder, name)? {
-        Origin::Embedded => None,
-        Origin::Earlier(release) => Some(format!("of {release}, which `kubewright upgrade` replaces")),
-        Origin::Unchecked(release) => Some(format!("of {release}")),
-        Origin::Nobody => {
-            let own = session.templates.sources().crate_files(name);
-            report::result(&edits(folder, &own, &found))?;
+    Ok(match (vendored_origin(&session.root, path, source)?, source) {
+        (Origin::Embedded, _) => None,
+        (Origin::Earlier(release), _) => Some(format!("of {release}, which `kubewright upgrade` replaces")),
+        (Origin::Unchecked(release), _) => Some(format!("of {release}")),
+        (Origin::Nobody, Source::Archive(_)) => Some("whose archive is damaged or not of a release".to_owned()),
+        (Origin::Nobody, _) => {
+            let own = session.templates.sources().crate_files(source.name());
+            report::result(&edits(&folder, &own, &found))?;
             Some("edited: see the differences above".to_owned())
         }
     })

@@ -59,7 +59,7 @@ pub fn rows(session: &Session) -> Result<Vec<Row>> {
     let mut rows = Vec::new();
     for (path, entry) in &plan.entries {
         let state = match entry.kind {
-            FileKind::Vendored => vendored_state(&session.root, path, entry.source.name())?,
+            FileKind::Vendored => vendored_state(&session.root, path, &entry.source)?,
             kind => state(&session.root, path, kind, rendered.get(path))?,
         };
         rows.push(Row {

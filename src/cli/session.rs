@@ -73,7 +73,7 @@ impl Session {
             .catalogue()
             .crates
             .iter()
-            .filter(|_| project.crates.is_vendored())
+            .filter(|_| project.crates.are_in_project())
         {
             // No command follows a link there, and one that needs no crate would not notice it.
             root.is_folder(&format!("crates/{name}").parse()?)?;
@@ -200,6 +200,7 @@ pub fn project_change(before: Option<Vec<u8>>, text: String) -> Change {
             kind: FileKind::Managed,
             executable: false,
             text,
+            archive: None,
         }),
     }
 }

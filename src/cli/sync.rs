@@ -2,7 +2,7 @@
 
 use super::session::{Session, access};
 use super::{crates, report};
-use crate::plan::{FileKind, Source};
+use crate::plan::{FileKind, RelPath, Source};
 use crate::project::Crates;
 use crate::write::{Intent, Root, State, compare, leftovers, vendored_state};
 use anyhow::Result;
@@ -18,7 +18,7 @@ With `--crates` it moves the project: crates are written to or deleted from
 `crates/`, and the files that name them are merged with your edits. A crate that
 you edited or ejected is refused.")]
 pub struct Args {
-    /// Take kubewright's crates into the project, or from the registry
+    /// Take kubewright's crates into the project, as folders or archives, or from the registry
     #[arg(long, value_enum, conflicts_with = "templates")]
     crates: Option<Crates>,
     /// Record your own templates as they are now
@@ -55,8 +55,9 @@ pub fn run(dir: &Path, args: Args) -> Result<()> {
     let mut outcome = compare(&session.root, &intents, false)?;
     outcome.changes.extend(leftovers(&session.root, &will)?);
     for (path, entry) in plan.entries {
-        if let (FileKind::Vendored, Source::Crate(name)) = (entry.kind, &entry.source) {
-            vendored(&session.root, name, vendored_state(&session.root, &path, name)?);
+        if entry.kind == FileKind::Vendored {
+            let state = vendored_state(&session.root, &path, &entry.source)?;
+            vendored(&session.root, &path, &entry.source, state);
         }
     }
     if !session.finish(&project, outcome, args.dry_run)? {
@@ -85,13 +86,20 @@ fn managed_or_ejected<'a>(
 }
 
 /// `sync` reports edited vendored crates, and does not repair them.
-fn vendored(root: &Root, name: &str, state: State) {
-    let restore = root.git(&format!("checkout -- crates/{name}"));
-    match state {
-        State::Missing => report::note(&format!("`crates/{name}` is missing; restore it with `{restore}`")),
-        State::Edited => report::note(&format!(
-            "`crates/{name}` was edited; restore it with `{restore}`, or own it with `kubewright eject {name}`"
+fn vendored(root: &Root, path: &RelPath, source: &Source, state: State) {
+    let restore = match source {
+        Source::Archive(_) => root.git("checkout -- crates"),
+        _ => root.git(&format!("checkout -- {path}")),
+    };
+    match (state, source) {
+        (State::Missing, _) => report::note(&format!("`{path}` is missing; restore it with `{restore}`")),
+        (State::Edited, Source::Archive(name)) => report::note(&format!(
+            "the archive of `kubewright-{name}` does not fit `{path}`; restore both with `{restore}`"
         )),
-        State::Clean | State::Stale | State::Ejected => {}
+        (State::Edited, _) => report::note(&format!(
+            "`{path}` was edited; restore it with `{restore}`, or own it with `kubewright eject {}`",
+            source.name()
+        )),
+        (State::Clean | State::Stale | State::Ejected, _) => {}
     }
 }

@@ -57,11 +57,10 @@ impl Transition {
         })
     }
 
-    /// Does not write what the new project has in `folder`, and leaves what is there.
-    pub fn leave_out(&mut self, folder: &RelPath) {
-        let inside = format!("{folder}/");
-        self.was.retain(|path, _| !path.as_str().starts_with(&inside));
-        self.will.retain(|path, _| !path.as_str().starts_with(&inside));
+    /// Does not write the files of either project for which `is_left` returns true, and leaves what is there.
+    pub fn leave_out(&mut self, is_left: impl Fn(&str) -> bool) {
+        self.was.retain(|path, _| !is_left(path.as_str()));
+        self.will.retain(|path, _| !is_left(path.as_str()));
     }
 
     /// Compares the files with the disk. With `force`, seeded files replace what is in their way, and edited files are

@@ -116,14 +116,21 @@ pub enum Crates {
     /// their source is in the project, below `crates/`
     #[default]
     Vendored,
+    /// they are in the project, below `crates/`, each as one `.crate` file, which cargo checks and unpacks
+    Archives,
     /// they are downloaded from crates.io, in the version of this kubewright, which has to be released
     Registry,
 }
 
 impl Crates {
-    /// Whether they are in the project.
+    /// Whether the project has their source, in folders.
     pub fn is_vendored(&self) -> bool {
         *self == Self::Vendored
+    }
+
+    /// Whether they are in the project, in folders or in archives.
+    pub fn are_in_project(self) -> bool {
+        self != Self::Registry
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{conversions, definitions, policies, samples, webhooks};
 use crate::plan::Subject;
-use crate::project::{Api, Controller, Kind, License, Origin, Project, kubernetes, rust};
+use crate::project::{Api, Controller, Crates, Kind, License, Origin, Project, kubernetes, rust};
 use anyhow::Result;
 use serde::Serialize;
 use std::cmp::Ordering;
@@ -120,6 +120,7 @@ pub fn shared(project: &Project) -> Context {
     context.insert("conversions", &conversions);
     context.insert("policies", &policies::views(project));
     context.insert("vendored", &project.crates.is_vendored());
+    context.insert("archives", &(project.crates == Crates::Archives));
     context
 }
 

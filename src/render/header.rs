@@ -93,10 +93,15 @@ fn above_conflict(text: &str, header: usize) -> Option<&str> {
 
 /// The hash of a text in hexadecimal, with CRLF read as LF.
 pub fn sha256(text: &str) -> String {
-    let digest = match text.contains("\r\n") {
-        true => Sha256::digest(text.replace("\r\n", "\n")),
-        false => Sha256::digest(text),
-    };
+    match text.contains("\r\n") {
+        true => sha256_of(text.replace("\r\n", "\n").as_bytes()),
+        false => sha256_of(text.as_bytes()),
+    }
+}
+
+/// The hash of bytes in hexadecimal.
+pub fn sha256_of(bytes: &[u8]) -> String {
+    let digest = Sha256::digest(bytes);
     digest.iter().fold(String::with_capacity(64), |mut hex, byte| {
         let _ = write!(hex, "{byte:02x}");
         hex

@@ -10,6 +10,7 @@ mod embedded;
 pub mod header;
 mod layout;
 pub mod licence;
+pub mod local_registry;
 mod policies;
 mod samples;
 mod sources;
@@ -21,7 +22,7 @@ pub use sources::Sources;
 pub use types::{APPROVED, check as check_types, first_optional_null};
 
 use crate::plan::{Catalogue, Entry, FileKind, Plan, RelPath, Source, Subject};
-use crate::project::{Api, Declared, Project};
+use crate::project::{Api, Crates, Declared, Project};
 use anyhow::{Context as _, Result, anyhow};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -44,8 +45,17 @@ pub struct File {
     pub kind: FileKind,
     /// Whether it is executable.
     pub executable: bool,
-    /// Its whole text.
+    /// Its whole text; empty for an archive.
     pub text: String,
+    /// The bytes of the file, if it is an archive.
+    pub archive: Option<Vec<u8>>,
+}
+
+impl File {
+    /// The bytes of the file.
+    pub fn bytes(&self) -> &[u8] {
+        self.archive.as_deref().unwrap_or(self.text.as_bytes())
+    }
 }
 
 /// The files of a project, by path.
@@ -91,7 +101,7 @@ impl Templates {
     fn file(&self, project: &Project, shared: &tera::Context, path: &RelPath, entry: &Entry) -> Result<Option<File>> {
         let (name, subject) = match &entry.source {
             Source::Template(name, subject) => (name, *subject),
-            Source::Crate(_) | Source::Manifests => return Ok(None),
+            Source::Crate(_) | Source::Archive(_) | Source::Manifests => return Ok(None),
         };
         let mut context = shared.clone();
         context::about(&mut context, project, subject)?;
@@ -102,9 +112,11 @@ impl Templates {
         let mut text = self.text(name, &context)?;
         if path.as_str() == "Cargo.lock" {
             text = cargo_lock::sort(&text);
-            if !project.crates.is_vendored() {
-                text = cargo_lock::without(&text, &self.packages());
-            }
+            text = match project.crates {
+                Crates::Vendored => text,
+                Crates::Archives => cargo_lock::with_archives(&text, &self.sources.checksums()?),
+                Crates::Registry => cargo_lock::without(&text, &self.packages()),
+            };
         }
         let text = match entry.kind {
             // The line that marks a template as managed leaves an empty line behind.
@@ -143,6 +155,7 @@ fn file(kind: FileKind, text: String) -> File {
         kind,
         executable: text.starts_with("#!"),
         text,
+        archive: None,
     }
 }
 
@@ -154,8 +167,10 @@ pub fn render(project: &Project, plan: &Plan, templates: &Templates) -> Result<R
         if let Some(file) = templates.file(project, &shared, path, entry)? {
             rendered.insert(path.clone(), file);
         }
-        if let Source::Crate(name) = &entry.source {
-            rendered.extend(vendor::files(&templates.sources, path, name, &project.version)?);
+        match &entry.source {
+            Source::Crate(name) => rendered.extend(vendor::files(&templates.sources, path, name, &project.version)?),
+            Source::Archive(name) => rendered.extend(local_registry::files(templates.sources.archive(name)?, path)?),
+            Source::Template(..) | Source::Manifests => {}
         }
     }
     Ok(rendered)

@@ -1,11 +1,12 @@
 //! The sources of the projects of one release: its templates and the crates that it vendors.
 
 use super::archive::{self, Texts};
+use super::local_registry::{self, CrateArchive};
 use super::{embedded, vendor};
 use crate::project::Release;
 use anyhow::{Context, Result};
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
 const TEMPLATES: &str = "templates/";
 const SCAFFOLDS: &str = "scaffolds/";
@@ -14,14 +15,21 @@ const SCAFFOLDS: &str = "scaffolds/";
 #[derive(Clone, Debug)]
 pub struct Sources {
     files: Texts,
+    /// Made when they are first needed, because they are compressed.
+    archives: OnceLock<BTreeMap<String, CrateArchive>>,
 }
 
 impl Sources {
+    fn new(files: Texts) -> Self {
+        Self {
+            files,
+            archives: OnceLock::new(),
+        }
+    }
+
     /// Those of this release.
     pub fn own() -> &'static Self {
-        static OWN: LazyLock<Sources> = LazyLock::new(|| Sources {
-            files: embedded::files(),
-        });
+        static OWN: LazyLock<Sources> = LazyLock::new(|| Sources::new(embedded::files()));
         &OWN
     }
 
@@ -39,7 +47,7 @@ impl Sources {
         let files = archive::unpack(packed, &Self::own().files);
         let files =
             files.with_context(|| format!("this binary is damaged: it cannot read its archive of {release}"))?;
-        Ok(Some(Self { files }))
+        Ok(Some(Self::new(files)))
     }
 
     /// The earlier releases that this binary carries, the oldest first.
@@ -77,6 +85,36 @@ impl Sources {
     pub fn crate_hash(&self, name: &str) -> Option<String> {
         let files = self.crate_files(name);
         (!files.is_empty()).then(|| vendor::hash(&files))
+    }
+
+    /// The crates as archives, by the name of their folder.
+    ///
+    /// # Errors
+    /// If a crate of the release has no valid manifest.
+    pub fn archives(&self) -> Result<&BTreeMap<String, CrateArchive>> {
+        if let Some(made) = self.archives.get() {
+            return Ok(made);
+        }
+        let pack = |name: String| {
+            let archive = CrateArchive::pack(&name, &local_registry::contents(self, &name)?)?;
+            Ok((name, archive))
+        };
+        let made = self.crates().into_iter().map(pack).collect::<Result<_>>()?;
+        Ok(self.archives.get_or_init(|| made))
+    }
+
+    /// A crate as an archive.
+    pub fn archive(&self, name: &str) -> Result<&CrateArchive> {
+        let found = self.archives()?.get(name);
+        found.with_context(|| format!("the release has no crate `{name}`"))
+    }
+
+    /// The checksums of the archives, by the names of their packages.
+    pub fn checksums(&self) -> Result<BTreeMap<String, String>> {
+        let archives = self.archives()?.values();
+        Ok(archives
+            .map(|archive| (format!("kubewright-{}", archive.name), archive.checksum()))
+            .collect())
     }
 
     fn below(&self, folder: &str) -> BTreeMap<&str, &str> {

@@ -22,6 +22,7 @@ pub fn files(sources: &Sources, folder: &RelPath, name: &str, version: &str) -> 
             kind: FileKind::Vendored,
             executable: false,
             text: stamp,
+            archive: None,
         },
     );
     Ok(files)

@@ -222,12 +222,12 @@ fn follow(file: &Followed, found: Option<Vec<u8>>, outcome: &mut Outcome) {
 impl Outcome {
     /// Adds a change, unless the file is as wanted.
     pub(super) fn replace(&mut self, path: &RelPath, before: Option<Vec<u8>>, text: String, file: &File) {
-        if before.as_deref() != Some(text.as_bytes()) {
-            let after = Some(File { text, ..file.clone() });
+        let after = File { text, ..file.clone() };
+        if before.as_deref() != Some(after.bytes()) {
             self.changes.push(Change {
                 path: path.clone(),
                 before,
-                after,
+                after: Some(after),
             });
         }
     }
@@ -277,8 +277,9 @@ impl Refused {
 
 /// Equal except for line ends.
 pub(super) fn same(bytes: &[u8], file: &File) -> bool {
-    bytes == file.text.as_bytes()
-        || std::str::from_utf8(bytes).is_ok_and(|text| text.replace("\r\n", "\n") == file.text)
+    bytes == file.bytes()
+        || (file.archive.is_none()
+            && std::str::from_utf8(bytes).is_ok_and(|text| text.replace("\r\n", "\n") == file.text))
 }
 
 /// Equal except for line ends and for comments on top. A managed file may also be one of an earlier PROJECT.

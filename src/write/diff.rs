@@ -34,6 +34,15 @@ pub fn text_diff(path: &str, before: &str, after: &str) -> String {
 }
 
 fn one(change: &Change) -> String {
+    let archive = change.after.as_ref().map(|file| file.archive.is_some());
+    if archive.unwrap_or_else(|| change.path.as_str().ends_with(".crate")) {
+        let state = match (&change.before, &change.after) {
+            (None, _) => "new",
+            (_, None) => "deleted",
+            _ => "replaced",
+        };
+        return format!("{state} archive {}\n", change.path);
+    }
     let before = change
         .before
         .as_deref()

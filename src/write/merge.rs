@@ -224,6 +224,7 @@ mod tests {
             kind,
             executable: false,
             text: text.to_owned(),
+            archive: None,
         }
     }
 

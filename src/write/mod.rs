@@ -2,6 +2,7 @@
 //! the first byte, then writes through a journal, which the next command completes if this one is killed. No symbolic
 //! link is followed.
 
+mod archived;
 mod beneath;
 mod change;
 mod compare;
@@ -19,6 +20,7 @@ mod vendored;
 mod workspace;
 mod writer;
 
+pub use archived::{Archived, archive_files, archived};
 pub use beneath::{Beneath, Entry, MAX_FILE};
 pub use change::{Change, Swap, swaps};
 pub use compare::{ByHand, Intent, Intents, Outcome, compare};
@@ -29,5 +31,5 @@ pub use record::Records;
 pub use root::{Access, Root, around, quoted};
 pub use state::{State, leftovers, state};
 pub use used::used_crates;
-pub use vendored::{Origin, vendored_files, vendored_origin, vendored_state};
+pub use vendored::{Origin, folder, vendored_files, vendored_origin, vendored_state};
 pub use workspace::parent_line;

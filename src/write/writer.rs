@@ -4,7 +4,7 @@
 use super::beneath::{Beneath, Entry, MAX_FILE};
 use super::change::Change;
 use super::disk::{Disk, NewFile};
-use super::journal::{self, DONE, FOLDER, INCOMPLETE, JOURNAL, Journal, Step, bytes_hash, own};
+use super::journal::{self, Contents, DONE, FOLDER, INCOMPLETE, JOURNAL, Journal, Step, bytes_hash, own};
 use crate::plan::RelPath;
 use crate::render::header::sha256;
 use anyhow::{Context, Result, bail};
@@ -165,11 +165,12 @@ impl<'a> Writer<'a> {
     fn apply(&self, nth: usize, step: &Step, done: &mut Done) -> Result<()> {
         let path: RelPath = step.path.parse()?;
         let fail = || format!("cannot write `{path}`");
-        if let Some(text) = &step.after {
+        if let Some(contents) = &step.after {
             self.make_folders(&path, done).with_context(fail)?;
             let replaced = self.replaced(nth, &path, step).with_context(fail)?;
+            let bytes = contents.bytes();
             let new = NewFile {
-                bytes: text.as_bytes(),
+                bytes: &bytes,
                 executable: step.executable,
                 replaced: replaced.as_ref(),
                 durable: false,
@@ -333,8 +334,8 @@ impl<'a> Writer<'a> {
             // The file is deleted already, but its empty folders may remain.
             return Ok(true);
         };
-        let wanted = step.after.as_deref().map(str::as_bytes);
-        if wanted == Some(&found) {
+        let wanted = step.after.as_ref().map(Contents::bytes);
+        if wanted.as_deref() == Some(found.as_slice()) {
             return Ok(false);
         }
         let torn = step.before.is_none() && wanted.is_some_and(|wanted| wanted.starts_with(&found));

@@ -61,7 +61,7 @@ pub fn write(release: &Release, case: &str, dir: &Path) {
     for (path, file) in rendered(&project(release, case), release) {
         let path = path.under(dir);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(&path, file.text).unwrap();
+        fs::write(&path, file.bytes()).unwrap();
         set_executable(&path, file.executable);
     }
     fs::copy(folder(release).join(case).join("PROJECT"), dir.join("PROJECT")).unwrap();

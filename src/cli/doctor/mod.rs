@@ -201,7 +201,7 @@ fn checked(dir: &Path) -> Result<(Finding, Project)> {
     let foreign = Foreign::of(&session)?;
     let finding = match release.is_same_minor(&own) {
         true => match drift(&rows(&session)?, &foreign) {
-            fits if fits.verdict == Verdict::Ok && !session.project.crates.is_vendored() => {
+            fits if fits.verdict == Verdict::Ok && !session.project.crates.are_in_project() => {
                 registry::finding(&session)?
             }
             finding => finding,
@@ -225,12 +225,12 @@ impl Foreign {
     fn of(session: &Session) -> Result<Self> {
         let mut found = Self::default();
         for (path, entry) in session.plan(&session.project)?.entries {
-            let name = entry.source.name();
+            let source = &entry.source;
             let ours = |state| [State::Clean, State::Edited].contains(&state);
-            if entry.kind != FileKind::Vendored || !ours(vendored_state(&session.root, &path, name)?) {
+            if entry.kind != FileKind::Vendored || !ours(vendored_state(&session.root, &path, source)?) {
                 continue;
             }
-            match vendored_origin(&session.root, &path, name)? {
+            match vendored_origin(&session.root, &path, source)? {
                 Origin::Embedded => {}
                 Origin::Earlier(release) => found.earlier.push(format!("`{path}` of {release}")),
                 Origin::Unchecked(release) => found.unchecked.push(format!("`{path}` of {release}")),

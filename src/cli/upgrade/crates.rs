@@ -32,12 +32,12 @@ pub fn replace(session: &Session, project: &Project, earlier: &Templates) -> Res
     for folder in folders {
         let crate_plan = |plan: &Plan| plan.clone().only(|path, _| path == folder);
         let files = session.render(project, &crate_plan(&after))?;
-        let Some(Source::Crate(name)) = before.entries.get(folder).map(|entry| &entry.source) else {
+        let Some(source @ Source::Crate(name)) = before.entries.get(folder).map(|entry| &entry.source) else {
             free(session, folder)?;
             crates.changes.extend(written(session, &files)?);
             continue;
         };
-        match state(session, folder, name, earlier)? {
+        match state(session, folder, source, earlier)? {
             State::Clean | State::Missing => {
                 let was = render(&session.project, &crate_plan(&before), earlier)?;
                 crates.changes.extend(written(session, &files)?);
@@ -64,25 +64,25 @@ fn free(session: &Session, folder: &RelPath) -> Result<()> {
 }
 
 /// Clean is what the release that wrote the project had, or what this one has.
-fn state(session: &Session, folder: &RelPath, name: &str, earlier: &Templates) -> Result<State> {
-    let found = vendored_state(&session.root, folder, name)?;
+fn state(session: &Session, folder: &RelPath, source: &Source, earlier: &Templates) -> Result<State> {
+    let found = vendored_state(&session.root, folder, source)?;
     if [State::Missing, State::Ejected].contains(&found) {
         return Ok(found);
     }
     let hash = Some(vendor::hash(&vendored_files(&session.root, folder)?));
     let known = [earlier.sources(), session.templates.sources()];
-    match known.iter().any(|sources| sources.crate_hash(name) == hash) {
+    match known.iter().any(|sources| sources.crate_hash(source.name()) == hash) {
         true => Ok(State::Clean),
         false => Ok(State::Edited),
     }
 }
 
 /// The changes that write these files.
-fn written(session: &Session, files: &Rendered) -> Result<Vec<Change>> {
+pub(super) fn written(session: &Session, files: &Rendered) -> Result<Vec<Change>> {
     let mut changes = Vec::new();
     for (path, file) in files {
         let before = session.root.read(path)?;
-        if before.as_deref() != Some(file.text.as_bytes()) {
+        if before.as_deref() != Some(file.bytes()) {
             changes.push(Change {
                 path: path.clone(),
                 before,

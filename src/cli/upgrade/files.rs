@@ -119,6 +119,7 @@ mod tests {
                 kind: *kind,
                 executable: false,
                 text: (*text).to_owned(),
+                archive: None,
             };
             (path.parse().unwrap(), file)
         };
