@@ -19,6 +19,7 @@ use kubewright_schema::files;
 use tokio::sync::oneshot;
 
 use crate::{
+    controllers::Controllers,
     serve::{self, Listener, TemporaryFolder},
     server::{ApiServer, Options},
     user::User,
@@ -41,6 +42,7 @@ Usage: dev [OPTIONS] [-- FLAGS OF THE OPERATOR]
 
 Options:
       --only-server    Run no operator: print the path of a kubeconfig once ready, and exit when stdin closes
+      --workloads      After --only-server: roll out Deployments, and report their Pods as running
   -h, --help           Print this help
 ";
 
@@ -52,10 +54,11 @@ Options:
 /// lists, in the namespace `default`, the webhooks of `config/webhook`, whose Service leads to the operator, and the policies
 /// of `config/policy`. The operator then starts as the ServiceAccount of `config/rbac`. When the operator sends a request that no role grants,
 /// the program prints the `.rule(…)` that would grant it. Each object of `config/samples` is applied as soon as its kind
-/// is served. All objects live in memory. Ctrl-C stops the program, after the operator has drained.
+/// is served. Deployments are rolled out and their Pods become ready, though no container runs: see
+/// [`Controllers::workloads`]. All objects live in memory. Ctrl-C stops the program, after the operator has drained.
 ///
 /// With `--only-server` the server runs alone, writes its kubeconfig to a temporary folder and the messages of requests
-/// that no role grants to the file `refusals` beside it, and ends when the standard
+/// that no role grants to the file `refusals` beside it, runs workloads only with `--workloads`, and ends when the standard
 /// input closes: with the test that started it, however that test ends.
 ///
 /// # Errors
@@ -66,19 +69,25 @@ pub fn run(operator: &str) -> ExitCode {
     let outcome = match arguments.next().as_deref() {
         None => block_on(develop(operator, Vec::new())),
         Some("--") => block_on(develop(operator, arguments.collect())),
-        Some("--only-server") => block_on(only_server()),
+        Some("--only-server") => match arguments.next().as_deref() {
+            None => block_on(only_server(false)),
+            Some("--workloads") => block_on(only_server(true)),
+            Some(other) => return unknown(other),
+        },
         Some("-h" | "--help") => print(HELP).map(|()| ExitCode::SUCCESS),
-        Some(other) => {
-            eprintln!(
-                "error: unknown option `{other}`\n\nhint: --help shows the options; put the operator's flags after `--`"
-            );
-            return ExitCode::from(2);
-        }
+        Some(other) => return unknown(other),
     };
     outcome.unwrap_or_else(|error| {
         eprintln!("error: {error}");
         ExitCode::FAILURE
     })
+}
+
+fn unknown(option: &str) -> ExitCode {
+    eprintln!(
+        "error: unknown option `{option}`\n\nhint: --help shows the options; put the operator's flags after `--`"
+    );
+    ExitCode::from(2)
 }
 
 /// Prints on standard output, whose reader may have closed it.
@@ -93,10 +102,10 @@ fn block_on(program: impl Future<Output = Result<ExitCode, String>>) -> Result<E
         .block_on(program)
 }
 
-async fn only_server() -> Result<ExitCode, String> {
+async fn only_server(workloads: bool) -> Result<ExitCode, String> {
     let folder = private_folder()?;
     let kubeconfig = folder.path().join("kubeconfig");
-    let (listener, server) = listen().await?;
+    let (listener, server) = listen(workloads).await?;
     listener
         .write_kubeconfig(&kubeconfig)
         .map_err(|error| describe(&error))?;
@@ -157,7 +166,7 @@ async fn develop(operator: &str, flags: Vec<String>) -> Result<ExitCode, String>
     let config = Config::read(Path::new("config"))?;
     let folder = beside_this_program()?;
     let kubeconfig = folder.join("dev.kubeconfig");
-    let (listener, server) = listen().await?;
+    let (listener, server) = listen(true).await?;
     listener
         .write_kubeconfig(&kubeconfig)
         .map_err(|error| describe(&error))?;
@@ -216,7 +225,7 @@ async fn apply_samples(server: &ApiServer) -> Result<(), String> {
     apply::apply_all(server, &samples).await
 }
 
-async fn listen() -> Result<(Listener, ApiServer), String> {
+async fn listen(workloads: bool) -> Result<(Listener, ApiServer), String> {
     let token = serve::random_token().map_err(|error| format!("cannot make a token: {error}"))?;
     let listener = Listener::bind(0, Some(token.clone()))
         .await
@@ -225,6 +234,10 @@ async fn listen() -> Result<(Listener, ApiServer), String> {
     let server = ApiServer::new(Options {
         address,
         tokens: vec![(token, User::admin())],
+        controllers: Controllers {
+            workloads,
+            ..Controllers::default()
+        },
         ..Options::default()
     });
     Ok((listener, server))

@@ -17,16 +17,17 @@ pub(super) struct DevServer {
 }
 
 impl DevServer {
-    /// Builds the program if necessary, starts it, and waits until it is ready.
-    pub(super) async fn start() -> Result<Self> {
-        let started = tokio::task::spawn_blocking(|| {
+    /// Builds the program if necessary, starts it, with the controllers of workloads if asked for, and waits until it is
+    /// ready.
+    pub(super) async fn start(workloads: bool) -> Result<Self> {
+        let started = tokio::task::spawn_blocking(move || {
             // Built once: tests of one program run at the same time, and two cargo processes would wait for each other.
             static PROGRAM: OnceLock<Result<PathBuf, String>> = OnceLock::new();
             let program = PROGRAM.get_or_init(build);
             program
                 .as_ref()
                 .map_err(Clone::clone)
-                .and_then(|program| spawn(program))
+                .and_then(|program| spawn(program, workloads))
         });
         let started = started.await.map_err(|error| Error::Setup(error.to_string()))?;
         started.map_err(Error::Setup)
@@ -108,11 +109,12 @@ fn executable(messages: &[u8]) -> Option<PathBuf> {
 }
 
 /// The program prints the path of its kubeconfig once it is ready.
-fn spawn(program: &Path) -> Result<DevServer, String> {
+fn spawn(program: &Path, workloads: bool) -> Result<DevServer, String> {
     let cannot = |error: io::Error| format!("cannot start `{}`: {error}", program.display());
     let mut command = Command::new(program);
     command
         .arg("--only-server")
+        .args(workloads.then_some("--workloads"))
         .stdin(Stdio::piped())
         .stdout(Stdio::piped());
     let mut server = DevServer {

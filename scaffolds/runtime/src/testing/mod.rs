@@ -5,6 +5,7 @@
 //! started them is dropped.
 
 mod account;
+mod builder;
 mod control_plane;
 mod converters;
 mod dev_server;
@@ -40,12 +41,13 @@ use kube::{
 use kubewright_schema::files;
 use tokio::time::{Instant, sleep};
 
+use self::builder::Server;
+pub use self::builder::TestClusterBuilder;
 pub use self::fixtures::{apply, wait_for_condition, wait_for_condition_of};
 pub use self::operator::{Program, RunningOperator};
 pub use self::rehearsal::{Rehearsal, Rehearsed, Write};
 pub use self::round_trip::{RoundTrips, round_trips};
 pub use self::trial::{Mutated, Trial};
-use self::{control_plane::ControlPlane, dev_server::DevServer};
 use crate::{
     connection, crds,
     error::{Error, Result},
@@ -71,7 +73,8 @@ const PERIOD: Duration = Duration::from_millis(50);
 /// # Flow
 ///
 /// By default the API server of the project's `dev` program, started in some milliseconds: with a garbage collector and
-/// a namespace controller, but no others, so Deployments create no Pods. With `KUBEBUILDER_ASSETS`, `kube-apiserver`
+/// a namespace controller, but no others, so Deployments create no Pods unless the test asks for
+/// [workloads](TestClusterBuilder::workloads). With `KUBEBUILDER_ASSETS`, `kube-apiserver`
 /// and `etcd` of that folder, started in about three seconds: without any controller, so the children of a deleted
 /// object are not deleted. With `USE_EXISTING_CLUSTER=true`, the cluster of the kubeconfig.
 ///
@@ -86,35 +89,6 @@ pub struct TestCluster {
     server: Server,
 }
 
-/// The API server of the cluster.
-enum Server {
-    Existing,
-    ControlPlane(ControlPlane),
-    Dev(DevServer),
-}
-
-impl Server {
-    async fn start(namespace: &str) -> Result<Self> {
-        if variables::is_own_cluster(&std::env::var("USE_EXISTING_CLUSTER").unwrap_or_default())? {
-            return Ok(Self::Existing);
-        }
-        let assets = std::env::var_os("KUBEBUILDER_ASSETS").filter(|assets| !assets.is_empty());
-        match assets.map(PathBuf::from) {
-            Some(assets) => Ok(Self::ControlPlane(ControlPlane::start(&assets, namespace).await?)),
-            None => Ok(Self::Dev(DevServer::start().await?)),
-        }
-    }
-
-    /// `None` for the user's own cluster.
-    fn kubeconfig(&self) -> Option<&Path> {
-        match self {
-            Self::Existing => None,
-            Self::ControlPlane(running) => Some(running.kubeconfig()),
-            Self::Dev(running) => Some(running.kubeconfig()),
-        }
-    }
-}
-
 impl TestCluster {
     /// Connects to the cluster or starts one, creates the namespace, and installs missing CRDs of
     /// `config/crd/external`: those of kinds that other operators own.
@@ -124,8 +98,17 @@ impl TestCluster {
     /// [`Error::Setup`] if a program is missing, cannot be built, or is not ready within a minute (with the end of its
     /// log); [`Error::Kube`] if the namespace cannot be created.
     pub async fn start() -> Result<Self> {
+        Self::builder().start().await
+    }
+
+    /// Options of the cluster, before it is started.
+    pub fn builder() -> TestClusterBuilder {
+        TestClusterBuilder::default()
+    }
+
+    async fn start_with(options: TestClusterBuilder) -> Result<Self> {
         let namespace = format!("test-{:08x}", random() as u32);
-        let server = Server::start(&namespace).await?;
+        let server = Server::start(&namespace, options).await?;
         let config = match server.kubeconfig() {
             Some(kubeconfig) => config_of(kubeconfig).await?,
             None => connection::config(None)
