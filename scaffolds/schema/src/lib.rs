@@ -19,7 +19,7 @@
 //!
 //! # Modules
 //! Operators use [`Describe`], [`finish`] and [`assemble`]; their runtime writes files and roles with [`files`], [`yaml`] and [`rbac`].
-//! [`compat`] finds changes that break clients; [`webhook`] has the names that webhooks and their manifests share. API servers use [`value`], which prunes, defaults and validates custom resources by the schema of a CRD,
+//! [`compat`] finds changes that break clients; [`webhook`] has the names that webhooks and their manifests share, [`examples`] makes objects up for tests. API servers use [`value`], which prunes, defaults and validates custom resources by the schema of a CRD,
 //! [`typed`], which merges configurations into objects, and [`lint`], [`cause`] and [`version`], whose messages are those of kube-apiserver.
 //!
 //! ```
@@ -63,6 +63,7 @@ mod rust_formats;
 
 pub mod checkout;
 pub mod compat;
+pub mod examples;
 pub mod files;
 pub mod json_patch;
 pub mod lint;

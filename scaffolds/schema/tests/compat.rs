@@ -547,6 +547,28 @@ fn a_constraint_that_refuses_only_what_never_decoded_is_not_breaking() {
 /// API servers do not check a stored value again that a write does not change, except as noted in
 /// <https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#validation-ratcheting>.
 #[test]
+fn the_kind_of_a_whole_object_that_never_decoded_as_another_one_is_not_breaking() {
+    let claim = |limits: Value| {
+        let text = |own: &str| {
+            with(
+                json!({"type": "string"}),
+                if limits[own].is_null() {
+                    json!({})
+                } else {
+                    json!({"enum": [limits[own]]})
+                },
+            )
+        };
+        let fields = json!({"apiVersion": text("apiVersion"), "kind": text("kind"), "metadata": {"type": "object"}});
+        object(json!({"claim": object(fields)}))
+    };
+    let limited = claim(json!({"apiVersion": "v1", "kind": "PersistentVolumeClaim"}));
+    assert_eq!(changes(claim(json!({})), limited), [""; 0]);
+    let by_author = claim(json!({"kind": "PersistentVolumeClaim"}));
+    assert_eq!(changes(claim(json!({})), by_author), ["spec.claim.kind: `enum` is new"]);
+}
+
+#[test]
 fn each_breaking_change_has_the_consequence_that_api_servers_give_it() {
     const KEPT: &str = "writes of such a value are refused; API servers keep stored ones while nobody changes them, and objects whose values \
                         the new type cannot decode are never reconciled";

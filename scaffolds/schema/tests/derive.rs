@@ -108,6 +108,9 @@ macro_rules! types {
 }
 
 types! {
+    struct Astray {
+        pub a: i32,
+    }
     struct Name { name: String }
     #[serde(deny_unknown_fields)]
     struct Closed {}
@@ -272,6 +275,9 @@ refuses! {
     text_or_object: TextOrObject => ["spec.f: an untagged enum has variants that are objects and variants that are not"];
     tuple: Vec<(String, i32)> => ["spec.f[]: Forbidden: items must be a schema object and not an array"];
     recursion: BTreeMap<String, Tree> => ["spec.f{}.children[]: Forbidden: $ref is not supported"];
+    #[schemars(extend("x-kubernetes-validations" = [{"rule": "self.a == 1", "fieldPath": ".b"}]))] astray: Astray => [
+        "spec.f: Invalid value: \".b\"",
+    ];
     unit: () => ["spec.f: Required value: must not be empty for specified object fields"];
     flattened_strings: FlattenedStrings => ["spec.f: Forbidden: additionalProperties and properties are mutual exclusive"];
     #[schemars(regex(pattern = "^(?!x)"))] look_ahead: String => [
@@ -282,6 +288,21 @@ refuses! {
     #[schemars(extend("x-kubernetes-list-type" = "map", "x-kubernetes-list-map-keys" = ["nam"]))] keys: Vec<Name> => [
         "spec.f: Invalid value: [\"nam\"]: entries must all be names of item properties",
     ];
+}
+
+#[test]
+fn remedies_name_what_to_write() {
+    let remedy = |crd: fn() -> CustomResourceDefinition| {
+        let findings = finish(&[("Other", crd)], &Options::default()).unwrap_err();
+        findings[0].remedy.clone().unwrap()
+    };
+    assert!(remedy(unit::Other::crd).contains("use `struct Name {}`"));
+    assert!(remedy(recursion::Other::crd).contains("hold `serde_json::Value` and decode it in the reconciler"));
+    let astray = remedy(astray::Other::crd);
+    assert!(
+        astray.contains("`field_path(…)`") && astray.contains("such as `.size`"),
+        "{astray}"
+    );
 }
 
 #[test]

@@ -145,6 +145,16 @@ fn kept(old: &Value, new: &Value) -> Vec<(String, &'static str)> {
     found
 }
 
+/// Whether `make manifests` limits this field of a whole Kubernetes object to the only value that the type ever decoded.
+fn is_named(object: &Value, field: &str) -> bool {
+    let fields = &object["properties"];
+    let has_one = |name: &str| fields[name]["enum"].as_array().is_some_and(|values| values.len() == 1);
+    ["apiVersion", "kind"].contains(&field)
+        && has_one("apiVersion")
+        && has_one("kind")
+        && fields["metadata"]["type"] == "object"
+}
+
 fn properties(field: &str, old: &Value, new: &Value, found: &mut Vec<Change>) {
     let path = |name: &str| {
         if field.is_empty() {
@@ -173,7 +183,10 @@ fn properties(field: &str, old: &Value, new: &Value, found: &mut Vec<Change>) {
                         consequence: DEFAULTS,
                     });
                 }
-                node(&path(name), was, is, found);
+                match was["enum"].is_null() && is_named(new, name) {
+                    true => node(&path(name), was, was, found),
+                    false => node(&path(name), was, is, found),
+                }
             }
             // The key is one of a map now.
             None if new["additionalProperties"].is_object() => {

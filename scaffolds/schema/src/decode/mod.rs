@@ -3,10 +3,9 @@
 //! write. A schema does not contain the Rust types of its fields, so this module decodes objects at the edges of each field that the schema
 //! admits, and encodes them again.
 //!
-//! Kubernetes' own types are not probed: [`embedded`](crate::embedded) gives them the constraints of their decoders.
+//! Fields of Kubernetes' own types are not probed one by one: [`embedded`](crate::embedded) gives them the constraints of their decoders.
 
 mod close;
-mod edges;
 mod losses;
 mod sample;
 
@@ -17,12 +16,17 @@ use serde_json::{Value, json};
 use self::losses::Losses;
 use self::sample::{Leaf, Sample, Step};
 use crate::embedded::Types;
+use crate::examples::{Dice, Examples, count};
 use crate::finding::Finding;
 use crate::rust_formats;
 use crate::value::Structural;
 
 /// Rounds in which fields find values that decode. Values of other fields are needed for that, which one round finds and the next one uses.
 const ROUNDS: usize = 3;
+
+/// The number of whole objects that are tried, and of the values that they have together.
+const OBJECTS: usize = 300;
+const VALUES: usize = 30_000;
 
 /// One version of a kind.
 pub(crate) struct Version<'a> {
@@ -77,6 +81,9 @@ impl Version<'_> {
         let mut findings: Vec<_> = survey.gaps.into_iter().map(finding).collect();
         let fields: Vec<_> = findings.iter().map(|it| it.field.clone()).collect();
         findings.extend(losses.findings(type_name).filter(|it| !fields.contains(&it.field)));
+        if findings.is_empty() {
+            findings.extend(self.together(type_name, schema));
+        }
         findings
     }
 
@@ -101,7 +108,7 @@ impl Version<'_> {
             for at in std::mem::take(&mut undecided) {
                 let leaf = &leaves[at];
                 let (mut decoded, mut failed) = (None, None);
-                for value in edges::of(leaf, schema) {
+                for value in leaf.values(schema) {
                     let around = sample.around(leaf, &value);
                     let Some(object) = around.and_then(|it| self.stored(&compiled, it)) else {
                         continue;
@@ -138,6 +145,48 @@ impl Version<'_> {
         Survey { sample, gaps }
     }
 
+    /// Decodes whole objects with values at the edges of many fields at a time, those of Kubernetes' types too.
+    fn together(&self, type_name: &str, schema: &Value) -> Option<Finding> {
+        let compiled = Structural::compile(schema);
+        let (examples, mut dice, mut values) = (Examples::at_edges(schema), Dice::default(), 0);
+        let failure = |object: Value| {
+            let stored = self.stored(&compiled, object)?;
+            (self.read)(&stored).err().map(|error| (stored, error))
+        };
+        for _ in 0..OBJECTS {
+            let object = examples.object(&mut dice).unwrap_or_default();
+            values += count(&object);
+            if values > VALUES {
+                break;
+            }
+            let Some((mut object, error)) = failure(object) else {
+                continue;
+            };
+            // Without the values that the failure does not need.
+            let mut at = 0;
+            while at < count(&object["spec"]) {
+                let mut less = object.clone();
+                remove(&mut less["spec"], &mut at.clone());
+                match failure(less).filter(|(less, _)| count(less) < count(&object)) {
+                    Some((less, _)) => object = less,
+                    None => at += 1,
+                }
+            }
+            return Some(Finding {
+                type_name: type_name.to_owned(),
+                field: String::new(),
+                message: format!(
+                    "API servers accept an object that the type cannot decode: {error}. It would never be reconciled: {object}"
+                ),
+                remedy: Some(
+                    "let a rule refuse such objects, `#[x_kube(validation = \"…\")]`, or let the type decode them"
+                        .to_owned(),
+                ),
+            });
+        }
+        None
+    }
+
     /// The object as API servers store it; `None` if the schema does not admit it.
     fn stored(&self, compiled: &Structural, mut object: Value) -> Option<Value> {
         self.name(&mut object);
@@ -150,6 +199,33 @@ impl Version<'_> {
         object["apiVersion"] = json!(self.api_version);
         object["kind"] = json!(self.kind);
         object["metadata"] = json!({"name": "a", "namespace": "default", "uid": "u"});
+    }
+}
+
+/// Removes the value with this number, in the order of the text. Returns whether there is one.
+fn remove(value: &mut Value, number: &mut usize) -> bool {
+    match value {
+        Value::Object(fields) => {
+            let names: Vec<_> = fields.keys().cloned().collect();
+            names.into_iter().any(|name| match *number {
+                0 => fields.remove(&name).is_some(),
+                _ => {
+                    *number -= 1;
+                    remove(&mut fields[&name], number)
+                }
+            })
+        }
+        Value::Array(items) => (0..items.len()).any(|index| match *number {
+            0 => {
+                items.remove(index);
+                true
+            }
+            _ => {
+                *number -= 1;
+                remove(&mut items[index], number)
+            }
+        }),
+        _ => false,
     }
 }
 

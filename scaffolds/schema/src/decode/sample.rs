@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
-use super::edges;
 use crate::embedded::Types;
+use crate::examples::edges;
 use crate::value::Structural;
 
 /// A step from a schema to one below it.
@@ -46,6 +46,14 @@ impl Leaf {
             Step::Key => None,
         });
         node?.as_object_mut()
+    }
+
+    /// The values to try. The schema may refuse some.
+    pub fn values(&self, root: &Value) -> Vec<Value> {
+        if self.steps.last() == Some(&Step::Key) {
+            return edges::of_keys();
+        }
+        self.schema(root).map(edges::of_schema).unwrap_or_default()
     }
 
     /// As findings name it: `spec.items[].name`.

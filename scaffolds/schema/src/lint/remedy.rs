@@ -99,21 +99,24 @@ pub(super) fn of(cause: &Cause) -> Option<String> {
     let remedy = if keyword == "openAPIV3Schema" && cause.reason == "FieldValueRequired" {
         "derive `JsonSchema` for the spec and leave out `#[kube(schema = \"disabled\")]`"
     } else if keyword == "$ref" {
-        "the type contains itself, which a structural schema cannot express; keep the Rust type, and allow any value for the field that \
-         refers back to it: `#[schemars(with = \"Vec<serde_json::Value>\")]`"
+        "the type contains itself, which a structural schema cannot express; let the field that refers back to it hold `serde_json::Value` \
+         and decode it in the reconciler, or write a type for each level"
     } else if keyword == "items" && message_has("not an array") {
         "tuples have a type per position, which a structural schema cannot express; make it a struct, or a list of one type"
     } else if keyword == "patternProperties" {
         "the keys of a map are strings; use `BTreeMap<String, _>` and check the keys by a validation rule"
     } else if message_has("must not be empty for specified") {
-        "the field's Rust type has no single JSON type; for a number or a string use `IntOrString`, for any value \
-         `serde_json::Value`, otherwise write the schema by hand with `#[schemars(schema_with = \"…\")]`"
+        "the field's Rust type has no single JSON type: in place of `()` or `struct Name;` use `struct Name {}`; for a number or a string \
+         `IntOrString`, for any value `serde_json::Value`; otherwise write the schema by hand with `#[schemars(schema_with = \"…\")]`"
     } else if keyword == "additionalProperties" && message_has("mutual exclusive") {
         "a structural schema cannot have named fields and a flattened map with values of one type; make the map a field of its own, \
          or a `BTreeMap<String, serde_json::Value>`"
     } else if message_has("to be structural") {
         "only constraints are allowed inside `oneOf`, `anyOf`, `allOf` and `not`; look for `#[schemars(extend(…))]` or \
          `schema_with` on the variants"
+    } else if keyword == "fieldPath" {
+        "the path of `field_path(…)` in `#[x_kube(validation = Rule::new(…))]` leads from the value with the rule to one of its fields, \
+         such as `.size`"
     } else if keyword == "pattern" {
         "patterns use Go's regular expressions: no look-around, no backreferences, no possessive repetition"
     } else if keyword == "group" {

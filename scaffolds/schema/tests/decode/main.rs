@@ -11,7 +11,7 @@ use std::ffi::OsString;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::SystemTime;
 
-use k8s_openapi::api::core::v1::{PodTemplateSpec, ResourceRequirements};
+use k8s_openapi::api::core::v1::{PersistentVolumeClaim, PodTemplateSpec, ResourceRequirements};
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, MicroTime, Time};
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
@@ -141,6 +141,7 @@ decodes! {
     boolean: bool;
     one_character: char;
     system_time: SystemTime;
+    seconds_and_nanoseconds: std::time::Duration;
     v4: Ipv4Addr;
     v6: Ipv6Addr;
     ip: IpAddr;
@@ -162,6 +163,26 @@ decodes! {
     #[schemars(regex(pattern = "^[0-9]"))]
     constrained: Numbered;
     template: PodTemplateSpec;
+    claims: Vec<PersistentVolumeClaim>;
+}
+
+#[test]
+fn a_whole_object_of_kubernetes_is_of_its_own_kind() {
+    let crd = finished::<claims::Other>().unwrap();
+    let spec = &crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"];
+    let claim = &spec["properties"]["f"]["items"]["properties"];
+    assert_eq!(claim["apiVersion"]["enum"], serde_json::json!(["v1"]));
+    assert_eq!(claim["kind"]["enum"], serde_json::json!(["PersistentVolumeClaim"]));
+    let role = finished::<roles::Other>().unwrap();
+    let spec = &role["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"];
+    assert_eq!(
+        spec["properties"]["f"]["properties"]["apiVersion"]["enum"],
+        serde_json::json!(["rbac.authorization.k8s.io/v1"])
+    );
+}
+
+mod roles {
+    kind!(k8s_openapi::api::rbac::v1::Role);
 }
 
 #[test]
@@ -208,6 +229,65 @@ fn values_that_every_decoder_accepts_stay_admitted() {
         ],
     );
     of(finished::<quantity::Other>(), &["1", "100Mi", "1.5", "1e3", "500m"]);
+}
+
+/// Two values that decode only if they fit together, which no rule says.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(try_from = "Limits")]
+pub struct Between {
+    least: i64,
+    most: i64,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Limits {
+    #[serde(default)]
+    least: i64,
+    #[serde(default)]
+    most: i64,
+}
+
+impl TryFrom<Limits> for Between {
+    type Error = &'static str;
+
+    fn try_from(it: Limits) -> Result<Self, Self::Error> {
+        let Limits { least, most } = it;
+        // One at a time beside 1, each of the values at the edges decodes.
+        let fits = least == 1 || most == 1 || least < 1_000_000 || most < 1_000_000;
+        if fits {
+            Ok(Self { least, most })
+        } else {
+            Err("both are large")
+        }
+    }
+}
+
+#[test]
+fn fields_that_decode_only_one_by_one_are_refused_with_a_small_object() {
+    mod own {
+        use super::*;
+
+        #[derive(CustomResource, Clone, Debug, Deserialize, Serialize, JsonSchema)]
+        #[kube(group = "test.example.com", version = "v1", kind = "Other", namespaced)]
+        pub struct OtherSpec {
+            pub between: Between,
+            pub other: Option<String>,
+        }
+    }
+    let findings = finished::<own::Other>().unwrap_err();
+    let [finding] = &findings[..] else {
+        panic!("{findings:#?}")
+    };
+    let message = finding.to_string();
+    assert!(
+        message.contains("both are large. It would never be reconciled: {"),
+        "{message}"
+    );
+    assert!(
+        message.contains(r#""spec":{"between":{"#) && !message.contains(r#""other""#),
+        "{message}"
+    );
+    assert!(message.contains("hint: let a rule refuse such objects"), "{message}");
 }
 
 #[test]

@@ -1,13 +1,16 @@
 //! Numbers that look random and are the same each time, so that a failure can be repeated.
 
 /// Marsaglia's xorshift64*.
-pub(super) struct Dice(u64);
+#[derive(Debug)]
+pub struct Dice(u64);
 
-impl Dice {
-    pub(super) fn new() -> Self {
+impl Default for Dice {
+    fn default() -> Self {
         Self(0x9E37_79B9_7F4A_7C15)
     }
+}
 
+impl Dice {
     fn next(&mut self) -> u64 {
         self.0 ^= self.0 >> 12;
         self.0 ^= self.0 << 25;
@@ -16,13 +19,13 @@ impl Dice {
     }
 
     /// A number from 0 to below `end`, which is not 0.
-    pub(super) fn below(&mut self, end: usize) -> usize {
+    pub fn below(&mut self, end: usize) -> usize {
         // The remainder is smaller than `end`.
         (self.next() % end as u64) as usize
     }
 
     /// One of these, of which there is at least one.
-    pub(super) fn pick<T: Copy>(&mut self, all: &[T]) -> T {
+    pub fn pick<T: Copy>(&mut self, all: &[T]) -> T {
         all[self.below(all.len())]
     }
 }

@@ -2,11 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::sample::{Leaf, Step};
 use crate::value::Structural;
 
-/// Texts, typical ones first. Behind those, texts that API servers accept in a format and decoders refuse.
-const TEXTS: [&str; 74] = [
+/// Texts, typical ones first: types write these as they read them. Behind those, texts that API servers accept in a format and decoders refuse.
+const TEXTS: [&str; 76] = [
     "a",
     "1",
     "10.0.0.1",
@@ -39,6 +38,8 @@ const TEXTS: [&str; 74] = [
     "a/b",
     "a=b",
     "a:b",
+    "a:1",
+    "50%",
     "abc",
     "",
     "é ü",
@@ -83,6 +84,9 @@ const TEXTS: [&str; 74] = [
     "-1.5h",
 ];
 
+/// The number of typical texts.
+const TYPICAL: usize = 37;
+
 /// Numbers, typical ones first; then the edges of Rust's integers.
 const NUMBERS: [i64; 19] = [
     1,
@@ -106,16 +110,13 @@ const NUMBERS: [i64; 19] = [
     3_000_000_000,
 ];
 
-/// The values to try in a field. The schema may refuse some.
-pub(super) fn of(leaf: &Leaf, root: &Value) -> Vec<Value> {
-    if leaf.steps.last() == Some(&Step::Key) {
-        return TEXTS.iter().map(|text| json!(text)).collect();
-    }
-    leaf.schema(root).map(of_schema).unwrap_or_default()
+/// The texts to try as keys of a map.
+pub(crate) fn of_keys() -> Vec<Value> {
+    TEXTS.iter().map(|text| json!(text)).collect()
 }
 
 /// The first value that the schema of a field admits.
-pub(super) fn typical(schema: &Value) -> Option<Value> {
+pub(crate) fn typical(schema: &Value) -> Option<Value> {
     if schema["type"] == "object" {
         return Some(json!({}));
     }
@@ -124,20 +125,17 @@ pub(super) fn typical(schema: &Value) -> Option<Value> {
     of_schema(schema).into_iter().find(admits)
 }
 
-fn of_schema(schema: &Value) -> Vec<Value> {
+/// The values to try in a field. The schema may refuse some.
+pub(crate) fn of_schema(schema: &Value) -> Vec<Value> {
     if let Some(values) = schema["enum"].as_array() {
         return values.clone();
     }
-    let texts = || {
-        let least = schema["minLength"].as_u64().and_then(|it| usize::try_from(it).ok());
-        let long = least
-            .filter(|least| *least > 1)
-            .map(|least| json!("a".repeat(least.min(10_000))));
-        TEXTS.iter().map(|text| json!(text)).chain(long)
-    };
+    let texts = || texts(schema, TEXTS.len());
     let numbers = || {
         let limits = ["minimum", "maximum"].map(|keyword| schema[keyword].as_i64());
-        limits.into_iter().flatten().chain(NUMBERS).map(Value::from)
+        let step = schema["multipleOf"].as_i64().unwrap_or(1);
+        let multiples = NUMBERS.iter().map(move |number| number.saturating_mul(step));
+        limits.into_iter().flatten().chain(multiples).map(Value::from)
     };
     match schema["type"].as_str() {
         _ if schema["x-kubernetes-int-or-string"] == true => numbers().chain(texts()).collect(),
@@ -148,7 +146,15 @@ fn of_schema(schema: &Value) -> Vec<Value> {
             // the 0.0 that every Rust type writes for it.
             let is_cut =
                 ["minimum", "maximum"].map(|keyword| schema[keyword].as_f64().is_some_and(|it| it.fract() != 0.0));
-            let number = |it: Value| if is_cut.contains(&true) { json!(it.as_f64()) } else { it };
+            // Types write integers that a float does not hold exactly as other numbers.
+            let is_inexact = |it: &Value| it.as_i64().is_some_and(|it| it.unsigned_abs() > 1 << 53);
+            let number = |it: Value| {
+                if is_cut.contains(&true) || is_inexact(&it) {
+                    json!(it.as_f64())
+                } else {
+                    it
+                }
+            };
             let floats = [0.5, -2.25, 1e300, -1e300, 1e-300].map(Value::from);
             numbers().map(number).chain(floats).collect()
         }
@@ -156,4 +162,23 @@ fn of_schema(schema: &Value) -> Vec<Value> {
         Some("object") => vec![json!({}), json!({"a": 1})],
         _ => vec![json!({"a": 1}), json!("a"), json!(1), json!([]), json!(true)],
     }
+}
+
+/// Those of the values that a type writes as it reads them.
+pub(super) fn typical_of(schema: &Value) -> Vec<Value> {
+    if schema["x-kubernetes-int-or-string"] == true {
+        return vec![json!(0), json!(8_080), json!("50%"), json!("http")];
+    }
+    match schema["type"].as_str() {
+        Some("string") if schema["enum"].is_null() => texts(schema, TYPICAL).collect(),
+        _ => of_schema(schema),
+    }
+}
+
+/// The first texts, and one of the least length.
+fn texts(schema: &Value, first: usize) -> impl Iterator<Item = Value> {
+    let least = schema["minLength"].as_u64().and_then(|it| usize::try_from(it).ok());
+    let long = least.filter(|least| *least > 1);
+    let long = long.map(|least| json!("a".repeat(least.min(10_000))));
+    TEXTS[..first].iter().map(|text| json!(text)).chain(long)
 }
