@@ -20,10 +20,10 @@ pub enum Error {
     #[error("{}", describe(.0))]
     Kube(#[source] Box<kube::Error>),
     /// Something failed that may succeed next time: retried with the object's own growing delay.
-    #[error("{0}")]
+    #[error("{}", with_causes(.0))]
     Retry(#[source] BoxError),
     /// Something failed that is worth another try only after this delay.
-    #[error("{error}")]
+    #[error("{}", with_causes(.error))]
     RetryAfter {
         /// The cause.
         #[source]
@@ -183,20 +183,6 @@ impl Error {
         }
     }
 
-    /// Whether a request failed before the API server answered it.
-    pub(crate) fn is_unanswered(&self) -> bool {
-        let mut next: Option<&(dyn StdError + 'static)> = Some(self);
-        while let Some(error) = next {
-            // The source of `Error::Kube` is the box.
-            let boxed = error.downcast_ref::<Box<kube::Error>>().map(|error| &**error);
-            if let Some(error) = boxed.or_else(|| error.downcast_ref()) {
-                return matches!(error, kube::Error::Service(_) | kube::Error::HyperError(_));
-            }
-            next = error.source();
-        }
-        false
-    }
-
     /// The reason for a condition: one CamelCase word.
     pub(crate) fn reason(&self) -> &str {
         match (self, self.class()) {
@@ -275,6 +261,17 @@ pub(crate) fn describe(error: &kube::Error) -> String {
     }
 }
 
+/// An error of a reconciler with its causes. One of the API server may be wrapped, in an error of this crate too.
+fn with_causes(error: &BoxError) -> String {
+    if let Some(error) = error.downcast_ref::<kube::Error>() {
+        return describe(error);
+    }
+    match error.downcast_ref::<Error>() {
+        Some(error) => error.to_string(),
+        None => chain(&**error),
+    }
+}
+
 /// An error with its causes, each once: many of kube's messages already quote their cause.
 pub(crate) fn chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
@@ -292,6 +289,25 @@ pub(crate) fn chain(error: &dyn std::error::Error) -> String {
 #[cfg(test)]
 mod tests {
     use super::Error;
+
+    #[test]
+    fn a_wrapped_error_has_its_causes_each_once() {
+        let refused = || std::io::Error::other(std::io::Error::other("connection refused"));
+        let service = || kube::Error::Service(Box::new(refused()));
+        let expected = Error::from(service()).to_string();
+        assert_eq!(expected.matches("connection refused").count(), 1, "{expected}");
+        let after = std::time::Duration::from_secs(1);
+        for error in [
+            Error::retry(service()),
+            Error::retry(Error::from(service())),
+            Error::retry_after(service(), after),
+        ] {
+            assert_eq!(error.to_string(), expected);
+        }
+        let status = kube::core::Status::failure("it is down", "ServiceUnavailable").with_code(503);
+        let status = kube::Error::Api(Box::new(status));
+        assert_eq!(Error::retry(status).to_string(), "it is down (503)");
+    }
 
     #[test]
     fn a_test_that_fails_prints_the_message_and_each_cause_that_says_more() {

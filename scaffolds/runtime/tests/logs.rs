@@ -11,7 +11,8 @@ use std::{
     },
 };
 
-use http::Request;
+use bytes::Bytes;
+use http::{Request, Response};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{Client, client::Body};
 use kubewright_runtime::{Action, Context, Controller, Error, Manager, Reconciler, Result};
@@ -145,48 +146,111 @@ impl Reconciler<FooBar> for Maps {
     }
 }
 
-/// A client whose writes get no answer while `down` is set.
-fn client(world: &World, down: Arc<AtomicBool>) -> Client {
+/// What happens to writes while an outage lasts.
+#[derive(Clone, Copy, Debug)]
+enum Down {
+    /// They have no response.
+    Refused,
+    /// They are answered with this code and message, and the header `Retry-After`, which is zero for none.
+    Answered(u16, &'static str, u64),
+}
+
+/// A client whose writes fail so while `down` is set.
+fn client(world: &World, down: Arc<AtomicBool>, how: Down) -> Client {
     let service = world.server().service();
     let service = service_fn(move |request: Request<Body>| {
         let (service, down) = (service.clone(), down.clone());
         async move {
-            if down.load(Ordering::SeqCst) && request.method() != "GET" {
+            if !down.load(Ordering::SeqCst) || request.method() == "GET" {
+                let Ok(answer) = service.oneshot(request).await;
+                return Ok(answer);
+            }
+            let Down::Answered(code, message, after) = how else {
                 let cause = io::Error::new(io::ErrorKind::ConnectionRefused, "connection refused");
                 return Err(BoxError::from(io::Error::other(cause)));
-            }
-            let Ok(answer) = service.oneshot(request).await;
-            Ok(answer)
+            };
+            let status = json!({"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": code, "reason": "",
+                "message": message, "details": {"retryAfterSeconds": after}});
+            let answer = Response::builder().status(code);
+            Ok(answer.body(Bytes::from(status.to_string()).into()).expect("a response"))
         }
     });
     Client::new(service, "default")
 }
 
-#[tokio::test(start_paused = true)]
-async fn an_outage_has_one_line_in_ten_seconds_with_the_cause_and_the_number_of_the_others() {
+/// Runs a controller of a hundred objects through an outage of 25 s, and returns the lines about failed reconciles.
+async fn outage(how: Down) -> Vec<String> {
     let (page, guard) = logged();
     let (world, down) = (world(), Arc::new(AtomicBool::new(true)));
     for n in 0..100 {
         world.put(&at(&format!("a{n}")), foobar("x"));
     }
-    let manager = Manager::builder(client(&world, down.clone())).name("test").build();
+    let manager = Manager::builder(client(&world, down.clone(), how)).name("test").build();
     let controller = Controller::<FooBar>::new("foobar").owns::<ConfigMap>();
     controller.register(&manager, Maps).unwrap();
     let running = Running::start(manager);
     seconds(25).await;
     down.store(false, Ordering::SeqCst);
-    seconds(60).await;
+    seconds(90).await;
     assert_eq!(world.count(CONFIG_MAPS), 100);
     running.stop().await.unwrap();
     drop(guard);
     let text = page.text();
-    let lines: Vec<_> = text.lines().filter(|line| line.contains("reconcile failed")).collect();
-    assert!((2..=4).contains(&lines.len()), "{lines:#?}");
-    assert!(
-        lines.iter().all(|line| line.contains("connection refused")),
-        "{lines:#?}"
-    );
-    assert!(lines[1..].iter().all(|line| line.contains("unlogged=")), "{lines:#?}");
+    let lines = text
+        .lines()
+        .filter(|line| line.contains(" failed: ") || line.contains(" failed again: "));
+    lines.map(str::to_owned).collect()
+}
+
+/// The number of failures in lines about counted ones.
+fn counted(lines: &[String]) -> usize {
+    let counts = lines.iter().filter_map(|line| line.split_once("failures="));
+    let counts = counts.map(|(_, rest)| rest.split(' ').next().unwrap_or_default());
+    counts.map(|count| count.parse::<usize>().expect("a number")).sum()
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_outage_has_a_line_by_name_with_the_cause_and_then_a_count_in_each_interval() {
+    let cases = [
+        (Down::Refused, "connection refused"),
+        (
+            Down::Answered(503, "no server is available", 0),
+            "no server is available (503)",
+        ),
+        (
+            Down::Answered(500, "etcdserver: request timed out", 0),
+            "etcdserver: request timed out (500)",
+        ),
+        (Down::Answered(429, "too many requests", 4), "too many requests (429)"),
+        (Down::Answered(403, "cannot create it", 0), "cannot create it (403)"),
+        (
+            Down::Answered(422, "a webhook denied it", 0),
+            "a webhook denied it (422)",
+        ),
+    ];
+    for (how, cause) in cases {
+        let lines = outage(how).await;
+        assert!((1..=5).contains(&lines.len()), "{how:?}: {lines:#?}");
+        assert!(
+            lines.iter().all(|line| line.matches(cause).count() == 1),
+            "{how:?}: {lines:#?}"
+        );
+        assert!(
+            lines[0].contains("object=default/a") && lines[0].contains("attempt=0"),
+            "{how:?}: {lines:#?}"
+        );
+        // Each object fails once at least, and the last failures are counted too.
+        let others = &lines[1..];
+        assert!(counted(others) >= 99, "{how:?}: {lines:#?}");
+        for line in others {
+            let about = |part| line.contains(part);
+            assert!(
+                about("objects=default/a") && about("controller=\"foobar\""),
+                "{how:?}: {lines:#?}"
+            );
+            assert!(!about("reconcile_id="), "{how:?}: {lines:#?}");
+        }
+    }
 }
 
 #[test]

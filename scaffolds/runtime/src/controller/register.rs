@@ -95,6 +95,8 @@ impl<K: AnyObject> Controller<K> {
         let filter = self.predicate.map(|predicate| wiring.filter(&wiring.kind, predicate));
         let main = Main::new(wiring.queue.clone(), in_flight.clone(), filter, manager.gate().clone());
         joining.background(wiring.blocked.clone().poll(wiring.queue.clone()));
+        let outage = Arc::<Outage>::default();
+        joining.background(outage.clone().report(self.name.clone()));
         let source = subscribe(
             joining,
             joining.informer_of(&wiring.kind),
@@ -150,7 +152,7 @@ impl<K: AnyObject> Controller<K> {
             reconciler,
             conditions: manager.conditions().clone(),
             traces: Traces::new(self.abnormal),
-            outage: Outage::default(),
+            outage,
             heartbeat: manager.heartbeat().clone(),
             timeout: self.timeout,
             main,

@@ -55,7 +55,7 @@ pub(crate) struct Worker<K: AnyObject, R> {
     pub(crate) metrics: ControllerMetrics,
     pub(crate) conditions: ConditionTypes,
     pub(crate) traces: Traces,
-    pub(crate) outage: Outage,
+    pub(crate) outage: Arc<Outage>,
     pub(crate) heartbeat: Heartbeat,
     pub(crate) timeout: Option<Duration>,
     pub(crate) main: Main<K>,

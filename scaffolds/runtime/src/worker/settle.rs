@@ -2,12 +2,10 @@
 
 use std::{ops::RangeInclusive, time::Duration};
 
-use tokio::time::Instant;
-use tracing::{debug, error, field::display, info, warn};
+use tracing::{debug, error, info, warn};
 
 use super::{
     Worker,
-    outage::Seen,
     run::{End, Next},
 };
 use crate::{
@@ -83,34 +81,26 @@ impl<K: AnyObject, R: Reconciler<K>> Worker<K, R> {
                 let delay = self
                     .queue
                     .add_rate_limited_within(cx.key.clone(), priority, delays(class));
-                let hint = (class == Class::Forbidden).then(|| refusal::hint(&error.to_string()));
-                let hint = hint.flatten().map(display);
-                match self.outage.seen(error, Instant::now()) {
-                    Seen::Logged => debug!(attempt = cx.attempt, ?delay, "reconcile failed: {error}"),
-                    Seen::New { unlogged } => {
-                        warn!(
-                            attempt = cx.attempt,
-                            ?delay,
-                            hint,
-                            unlogged,
-                            "reconcile failed: {error}"
-                        );
-                    }
-                }
+                self.log_failure(cx, error, delay);
             }
             Class::RetryAfter(delay) => {
                 self.queue.count_failure(&cx.key);
                 self.queue.add_after(cx.key.clone(), priority, delay);
-                warn!(attempt = cx.attempt, ?delay, "reconcile failed: {error}");
+                self.log_failure(cx, error, delay);
             }
             Class::Terminal => {
                 self.metrics.terminal();
-                error!("reconcile failed, and is not retried before the object changes: {error}");
+                // It runs again while its condition cannot be written.
+                if self.outage.is_first(&cx.key, error) {
+                    error!("reconcile failed, and is not retried before the object changes: {error}");
+                }
             }
             // The lease may be renewed in time; if it is not, the process ends.
             Class::NotLeader => {
                 let delay = self.queue.add_rate_limited(cx.key.clone(), priority);
-                info!(?delay, "not written: {error}");
+                if self.outage.is_first(&cx.key, error) {
+                    info!(?delay, "not written: {error}");
+                }
             }
         }
         let reported = match class {
@@ -132,10 +122,24 @@ impl<K: AnyObject, R: Reconciler<K>> Worker<K, R> {
         let delay = self
             .queue
             .add_rate_limited_within(cx.key.clone(), priority, delays(error.class()));
-        info!(
-            ?delay,
-            "reconciled again, because the condition could not be written into the status: {error}"
-        );
+        if self.outage.is_first(&cx.key, error) {
+            info!(
+                ?delay,
+                "reconciled again, because the condition could not be written into the status: {error}"
+            );
+        }
+    }
+
+    /// Logs a failure, unless it is one of many with the same cause, which are counted.
+    fn log_failure(&self, cx: &Context<K>, error: &Error, delay: Duration) {
+        let attempt = cx.attempt;
+        if !self.outage.is_first(&cx.key, error) {
+            debug!(attempt, ?delay, "reconcile failed: {error}");
+            return;
+        }
+        let is_forbidden = error.class() == Class::Forbidden;
+        let hint = is_forbidden.then(|| refusal::hint(&error.to_string())).flatten();
+        warn!(attempt, ?delay, hint = hint.map(display), "reconcile failed: {error}");
     }
 }
 
