@@ -121,10 +121,11 @@ fn controllers(given: &Given) -> Result<Controllers> {
             "garbage-collector" => &mut controllers.garbage_collector,
             "namespaces" => &mut controllers.namespaces,
             "cluster-roles" => &mut controllers.cluster_roles,
+            "resource-quotas" => &mut controllers.resource_quotas,
             "service-accounts" => &mut controllers.service_accounts,
             _ => {
                 return Err(Usage::error(format!(
-                    "`--enable-controllers={name}`: not garbage-collector, namespaces, cluster-roles or service-accounts"
+                    "`--enable-controllers={name}`: not garbage-collector, namespaces, cluster-roles, resource-quotas or service-accounts"
                 )));
             }
         } = true;
