@@ -32,7 +32,7 @@ pub struct Args {
     /// Enable a controller that is off by default: service-accounts, workloads
     #[arg(long, value_enum, value_name = "CONTROLLER", hide_possible_values = true)]
     enable: Vec<Controller>,
-    /// Disable a controller: garbage-collector, namespaces, cluster-roles
+    /// Disable a controller: garbage-collector, namespaces, cluster-roles, resource-quotas
     #[arg(long, value_enum, value_name = "CONTROLLER", hide_possible_values = true)]
     disable: Vec<Controller>,
 }
@@ -43,6 +43,7 @@ enum Controller {
     GarbageCollector,
     Namespaces,
     ClusterRoles,
+    ResourceQuotas,
     ServiceAccounts,
     Workloads,
 }
@@ -84,6 +85,7 @@ fn controllers(args: &Args) -> Controllers {
         garbage_collector: runs(Controller::GarbageCollector, usually.garbage_collector),
         namespaces: runs(Controller::Namespaces, usually.namespaces),
         cluster_roles: runs(Controller::ClusterRoles, usually.cluster_roles),
+        resource_quotas: runs(Controller::ResourceQuotas, usually.resource_quotas),
         service_accounts: runs(Controller::ServiceAccounts, usually.service_accounts),
         workloads: runs(Controller::Workloads, usually.workloads),
     }

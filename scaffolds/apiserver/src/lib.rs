@@ -33,6 +33,7 @@ mod openapi;
 mod patch;
 mod pem;
 mod policies;
+mod quota;
 mod registry;
 mod request;
 mod resource;

@@ -4,7 +4,8 @@
 use std::sync::Arc;
 
 use crate::{
-    authorize::Authorizer, catalogue::Catalogue, clock::Clock, policies::Policies, store::Store, webhooks::Webhooks,
+    authorize::Authorizer, catalogue::Catalogue, clock::Clock, policies::Policies, quota, store::Store,
+    webhooks::Webhooks,
 };
 
 /// The state from which requests are answered.
@@ -20,6 +21,8 @@ pub struct Core {
     pub clock: Clock,
     /// The admission policies.
     pub policies: Policies,
+    /// The writes that quotas have been charged for.
+    pub charged: quota::Pending,
     /// The webhooks, which the conversions of custom kinds share.
     pub webhooks: Arc<Webhooks>,
 }

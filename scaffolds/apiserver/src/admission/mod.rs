@@ -155,7 +155,7 @@ impl Attributes<'_> {
     }
 
     /// The 403 of a member.
-    fn forbid(&self, objects: &Objects<'_>, why: &str) -> Status {
+    pub fn forbid(&self, objects: &Objects<'_>, why: &str) -> Status {
         Status::forbidden(self.call.subject(), objects.given_name(), why)
     }
 }

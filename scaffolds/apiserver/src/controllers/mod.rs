@@ -13,6 +13,7 @@ mod free;
 mod garbage;
 mod graph;
 mod namespaces;
+mod quotas;
 mod service_accounts;
 mod waiting;
 pub(crate) mod workloads;
@@ -27,11 +28,13 @@ use tokio::{
 
 use crate::{
     effects::Cluster,
+    state::Core,
     store::{Change, Kind, Record},
 };
 use cluster_roles::ClusterRoles;
 use garbage::Garbage;
 use namespaces::Namespaces;
+use quotas::Quotas;
 
 /// The number of objects that a controller processes before the others have their turn.
 const SLICE: usize = 64;
@@ -45,6 +48,8 @@ pub struct Controllers {
     pub namespaces: bool,
     /// Gives ClusterRoles with an `aggregationRule` the rules of those that it selects.
     pub cluster_roles: bool,
+    /// Keeps what quotas allow and what is used of it in the status of ResourceQuotas, without which they limit nothing.
+    pub resource_quotas: bool,
     /// Creates the ServiceAccount `default` in every namespace.
     pub service_accounts: bool,
     /// Rolls out Deployments, creates the Pods of ReplicaSets, and reports Pods as running on a node `dev`: no container
@@ -58,6 +63,7 @@ impl Controllers {
         garbage_collector: false,
         namespaces: false,
         cluster_roles: false,
+        resource_quotas: false,
         service_accounts: false,
         workloads: false,
     };
@@ -69,6 +75,7 @@ impl Default for Controllers {
             garbage_collector: true,
             namespaces: true,
             cluster_roles: true,
+            resource_quotas: true,
             service_accounts: false,
             workloads: false,
         }
@@ -101,6 +108,7 @@ async fn run(cluster: Weak<Cluster>, controllers: Controllers) {
         garbage: Garbage::default(),
         namespaces: Namespaces::default(),
         cluster_roles: ClusterRoles::default(),
+        quotas: Quotas::default(),
     };
     while follow(&cluster, &mut worker).await.is_some() {}
 }
@@ -109,15 +117,18 @@ async fn run(cluster: Weak<Cluster>, controllers: Controllers) {
 async fn follow(cluster: &Weak<Cluster>, worker: &mut Worker) -> Option<()> {
     let (records, mut changes) = cluster.upgrade()?.core.store.follow();
     let mut served = cluster.upgrade()?.core.catalogue.generations();
+    let mut charged = cluster.upgrade()?.core.charged.ends();
     let mut generation = *served.borrow_and_update();
     worker.begin(&cluster.upgrade()?, &records).await;
     drop(records);
     loop {
-        let next = if worker.is_idle() {
+        let is_idle = worker.is_idle(&cluster.upgrade()?.core);
+        let next = if is_idle {
             tokio::select! {
                 biased;
                 next = changes.next() => Some(next),
                 changed = served.changed() => changed.ok().map(|()| None)?,
+                ended = charged.changed() => ended.ok().map(|()| None)?,
             }
         } else {
             // Read changes first: the history must not be compacted beyond them while there is much work.
@@ -134,7 +145,9 @@ async fn follow(cluster: &Weak<Cluster>, worker: &mut Worker) -> Option<()> {
         if now != generation {
             generation = now;
             worker.garbage.look_again(&cluster.core);
+            worker.quotas.look_again();
         }
+        worker.quotas.failed(&cluster.core);
         worker.work(&cluster).await;
     }
 }
@@ -144,6 +157,7 @@ struct Worker {
     garbage: Garbage,
     namespaces: Namespaces,
     cluster_roles: ClusterRoles,
+    quotas: Quotas,
 }
 
 impl Worker {
@@ -156,6 +170,10 @@ impl Worker {
         if self.controllers.cluster_roles {
             self.cluster_roles = ClusterRoles::default();
             self.cluster_roles.begin(&cluster.core, records);
+        }
+        if self.controllers.resource_quotas {
+            self.quotas = Quotas::default();
+            self.quotas.begin(&cluster.core, records);
         }
         for record in records {
             self.settle(cluster, record).await;
@@ -179,6 +197,9 @@ impl Worker {
             if self.controllers.namespaces {
                 self.namespaces.follow(core, change);
             }
+            if self.controllers.resource_quotas {
+                self.quotas.follow(core, change);
+            }
             if !is_gone {
                 self.settle(cluster, &change.record).await;
             } else if self.controllers.service_accounts && service_accounts::is_one(&change.record.key) {
@@ -200,8 +221,9 @@ impl Worker {
         }
     }
 
-    fn is_idle(&self) -> bool {
-        self.garbage.is_idle() && self.namespaces.is_idle() && self.cluster_roles.is_idle()
+    fn is_idle(&self, core: &Core) -> bool {
+        let is_idle = self.garbage.is_idle() && self.namespaces.is_idle() && self.cluster_roles.is_idle();
+        is_idle && self.quotas.is_idle(core)
     }
 
     /// Lets each controller do some of its work.
@@ -211,5 +233,6 @@ impl Worker {
             self.namespaces.work(cluster).await;
         }
         self.cluster_roles.work(cluster).await;
+        self.quotas.work(cluster).await;
     }
 }

@@ -149,7 +149,7 @@ async fn end(cluster: &Arc<Cluster>, name: &str, content: &Content) {
 
 /// The objects in a namespace that can be deleted.
 fn contents(core: &Core, name: &str) -> Vec<Arc<Record>> {
-    let mut records = core.store.contents(name);
+    let (_, mut records) = core.store.contents(name);
     records.retain(|record| is_served(core, &record.key));
     records
 }

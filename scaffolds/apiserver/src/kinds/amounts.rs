@@ -108,7 +108,8 @@ const STANDARD: [&str; 17] = [
     "services.loadbalancers",
 ];
 
-fn is_standard(name: &str) -> bool {
+/// Whether the name is that of a resource of Kubernetes, without a class.
+pub(in crate::kinds) fn is_standard(name: &str) -> bool {
     is_for_containers(name) || name.starts_with("requests.hugepages-") || STANDARD.contains(&name)
 }
 
@@ -133,13 +134,15 @@ pub(in crate::kinds) fn quota_resource(name: &str, amount: &Located<'_>, faults:
     for sentence in qualified(name) {
         faults.invalid_as(amount, &quoted(name), &sentence);
     }
-    let counts = name.starts_with("count/") || name.contains(".storageclass.storage.k8s.io/");
-    if faults.len() == before && !name.contains('/') && !counts && !is_standard(name) {
+    let is_unknown = !name.contains('/') && !is_standard(name);
+    if faults.len() == before && is_unknown {
         faults.invalid_as(
             amount,
             &quoted(name),
             "must be a standard resource type or fully qualified",
         );
+    }
+    if is_unknown {
         faults.invalid_as(amount, &quoted(name), "must be a standard resource for quota");
     }
     resource_amount(name, amount, faults);

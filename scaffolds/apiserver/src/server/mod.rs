@@ -29,6 +29,7 @@ use crate::{
     kinds,
     openapi::OpenApi,
     policies::Policies,
+    quota,
     state::Core,
     store::{self, Store},
     user::User,
@@ -126,6 +127,7 @@ impl ApiServer {
             authorizer: Authorizer::new(options.authorization),
             clock: options.clock,
             policies: Policies::default(),
+            charged: quota::Pending::default(),
             webhooks: Arc::default(),
         }));
         begin(&cluster, &options.address);

@@ -36,8 +36,8 @@ impl Store {
         (records, follow)
     }
 
-    /// All objects of a namespace, of all resources.
-    pub fn contents(&self, namespace: &str) -> Vec<Arc<Record>> {
+    /// All objects of a namespace, of all resources, at the returned revision.
+    pub fn contents(&self, namespace: &str) -> (u64, Vec<Arc<Record>>) {
         let mut state = self.lock();
         let range = Range::new("", namespace);
         let shelves = state.shelves.all();
@@ -45,7 +45,7 @@ impl Store {
             .flat_map(|shelf| shelf.from(&range, "").map(|(_, record)| Arc::clone(record)))
             .collect();
         state.looked = state.looked.saturating_add(records.len() as u64);
-        records
+        (state.revision, records)
     }
 
     /// The changes of a resource after a revision, oldest first.

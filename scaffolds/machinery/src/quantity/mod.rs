@@ -107,14 +107,14 @@ impl Quantity {
         }
     }
 
-    /// The sum.
+    /// The sum, in the form of this amount; if this amount is zero, in that of the other.
     #[must_use]
     pub fn plus(&self, other: &Self) -> Self {
         Self {
             nanos: self.nanos.saturating_add(other.nanos),
             small: self.small.zip(other.small).and_then(|(one, other)| sum(one, other)),
             is_exact: self.is_exact && other.is_exact,
-            format: self.format,
+            format: if self.nanos == 0 { other.format } else { self.format },
             text: None,
         }
     }
@@ -144,6 +144,21 @@ impl Quantity {
             small: None,
             text: None,
             ..self
+        }
+    }
+
+    /// The amount, rounded up to a whole number.
+    #[must_use]
+    pub fn rounded_up(&self) -> Self {
+        let rest = self.nanos.rem_euclid(NANO);
+        if rest == 0 {
+            return self.clone();
+        }
+        Self {
+            nanos: self.nanos - rest + NANO,
+            small: None,
+            text: None,
+            ..*self
         }
     }
 
@@ -261,5 +276,14 @@ mod tests {
         let sum = Quantity::parse("1k").unwrap().plus(&Quantity::of(1).negated());
         assert_eq!((sum.integer(), sum.float()), (Some(999), 999.0));
         assert_eq!(Quantity::parse("1.5").unwrap().integer(), None);
+        let sum = Quantity::of(0).plus(&Quantity::parse("3Gi").unwrap());
+        assert_eq!(sum.canonical(), "3Gi");
+    }
+
+    #[test]
+    fn fractions_are_rounded_up_to_whole_numbers() {
+        for (text, whole) in [("1500m", "2"), ("2Gi", "2Gi"), ("-1500m", "-1"), ("1n", "1")] {
+            assert_eq!(Quantity::parse(text).unwrap().rounded_up().canonical(), whole, "{text}");
+        }
     }
 }

@@ -121,11 +121,13 @@ fn controllers(given: &Given) -> Result<Controllers> {
             "garbage-collector" => &mut controllers.garbage_collector,
             "namespaces" => &mut controllers.namespaces,
             "cluster-roles" => &mut controllers.cluster_roles,
+            "resource-quotas" => &mut controllers.resource_quotas,
             "service-accounts" => &mut controllers.service_accounts,
             "workloads" => &mut controllers.workloads,
             _ => {
                 return Err(Usage::error(format!(
-                    "`--enable-controllers={name}`: not garbage-collector, namespaces, cluster-roles, service-accounts or workloads"
+                    "`--enable-controllers={name}`: not garbage-collector, namespaces, cluster-roles, resource-quotas, service-accounts or \
+                     workloads"
                 )));
             }
         } = true;

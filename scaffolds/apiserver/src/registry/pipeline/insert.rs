@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Attempt, Done, Prepared, Stored, Work};
+use super::{Attempt, Done, Prepared, Stored, Work, charge::charge};
 use crate::{
     admission::{self, Attributes, Objects, Phase},
     authorize,
@@ -67,6 +67,7 @@ async fn create(work: &mut Work<'_>, attributes: &Attributes<'_>, mut object: Va
         old: None,
     };
     admission::admit(Phase::Validating, work.core, attributes, &mut objects).await?;
+    let charged = charge(work, attributes, &objects).await?;
 
     work.forget_empties(&mut prepared.object);
     let other = settle(work, &mut prepared.object, attributes.dry_run).await?;
@@ -74,6 +75,9 @@ async fn create(work: &mut Work<'_>, attributes: &Attributes<'_>, mut object: Va
         Stored::Here(text) => (text, None),
         Stored::Elsewhere(stored) => (None, Some(stored)),
     };
+    if let Some(charged) = charged {
+        charged.keep();
+    }
     if !work.is_built_in() && resource.version == resource.storage_version {
         // A create does not write the status of a custom object, but its answer has the status with defaults, as a read
         // would. They are stored only with the next change. An object that is stored in another version has been read

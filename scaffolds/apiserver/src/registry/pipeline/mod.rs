@@ -4,6 +4,7 @@
 //! Admission may await, and the caller may drop the write meanwhile. Nothing is left behind then: there is no await
 //! after the change of the store, and [`Prepared`] releases what preparation reserved.
 
+mod charge;
 mod insert;
 mod live;
 mod prepared;

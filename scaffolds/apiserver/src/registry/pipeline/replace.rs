@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use kubewright_machinery::cause::Path;
 use serde_json::{Map, Value, json};
 
-use super::{Attempt, Done, Live, Prepared, Stored, Work};
+use super::{Attempt, Done, Live, Prepared, Stored, Work, charge::charge};
 use crate::{
     admission::{self, Objects, Phase},
     apply,
@@ -41,6 +41,7 @@ impl Live {
             old: old.as_ref().or(attempt.old),
         };
         admission::admit(Phase::Validating, work.core, &attempt.attributes, &mut objects).await?;
+        let charged = charge(work, &attempt.attributes, &objects).await?;
         let new = &mut prepared.object;
         // Upstream, an empty list differs from an absent one until it is stored.
         if !work.has_empties {
@@ -63,6 +64,9 @@ impl Live {
         let Some((done, stored)) = self.store(work, prepared, next, attempt.attributes.dry_run)? else {
             return Ok(None);
         };
+        if let Some(charged) = charged {
+            charged.keep();
+        }
         let Some(stored) = stored else { return Ok(Some(done)) };
         let object = convert::written(work.resource(), stored).await?;
         let written = Written { object, text: None };

@@ -1,0 +1,20 @@
+//! The arithmetic of ResourceQuotas: how much an object uses, which quotas limit it, and whether it fits. Nothing here reads or
+//! writes the store.
+
+mod amounts;
+mod check;
+mod claims;
+mod limits;
+mod measure;
+mod pending;
+mod pods;
+mod scopes;
+
+pub use amounts::Amounts;
+pub use check::{Charged, Request, charge};
+pub use limits::Quota;
+pub use measure::Measure;
+pub use pending::{Pending, Reservation};
+
+/// The name of ResourceQuotas in the store.
+pub const RESOURCE: &str = "/resourcequotas";
