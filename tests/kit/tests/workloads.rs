@@ -55,7 +55,9 @@ fn deployment(name: &str, annotation: &str) -> Deployment {
 #[tokio::test]
 #[ignore = "cases run it"]
 async fn with_workloads() -> Result<()> {
+    // ANCHOR: workloads
     let cluster = TestCluster::builder().workloads().start().await?;
+    // ANCHOR_END: workloads
     let deployments: Api<Deployment> = Api::namespaced(cluster.client(), cluster.namespace());
     let options = PostParams::default();
     deployments.create(&options, &deployment("fine", "")).await?;
