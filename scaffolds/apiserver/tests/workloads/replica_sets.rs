@@ -112,3 +112,25 @@ async fn unready_pods_are_deleted_first_and_then_those_of_less_cost() {
         assert_eq!(kept, left);
     }
 }
+
+/// The objects that are visited for a rollout of three Pods beside so many others.
+async fn visited(others: usize) -> u64 {
+    let wire = cluster();
+    for number in 0..others {
+        let mut pod = template("other", "");
+        pod["metadata"]["name"] = json!(format!("other-{number}"));
+        pod["spec"]["schedulerName"] = json!("none");
+        wire.make(PODS, &pod).await;
+    }
+    wire.pass(1).await;
+    let before = wire.server.looked();
+    wire.make(DEPLOYMENTS, &deployment("web", 3, "")).await;
+    wire.pass(1).await;
+    wire.server.looked() - before
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_rollout_visits_no_other_pods() {
+    let (few, many) = (visited(5).await, visited(300).await);
+    assert!(many <= few + 20, "{many} instead of {few}");
+}
