@@ -11,6 +11,43 @@ use crate::{
 /// The condition that summarises an object; a kind has one.
 const READY: &str = "Ready";
 
+/// The last words of condition types that are `True` if something is wrong, in Kubernetes and in common use.
+const ABNORMAL: [&str; 14] = [
+    "Degraded",
+    "Stalled",
+    "Failed",
+    "Failing",
+    "Failure",
+    "Error",
+    "Errored",
+    "Unhealthy",
+    "Unavailable",
+    "Unreachable",
+    "Unschedulable",
+    "Blocked",
+    "Pressure",
+    "NotReady",
+];
+/// The last words of condition types that are `True` if all is well.
+const NORMAL: [&str; 6] = [READY, "Available", "Healthy", "Succeeded", "Complete", "Reconciled"];
+
+/// Checks that failures set a condition of this type to the value that its name promises to whoever reads it.
+///
+/// # Errors
+///
+/// [`Error::Setup`] if they do not.
+pub(crate) fn check_polarity(controller: &str, type_: Option<&str>, abnormal: bool) -> Result<()> {
+    let type_ = type_.unwrap_or(READY);
+    let ends = |words: &[&str]| words.iter().any(|word| type_.ends_with(word));
+    let (value, hint) = match (ends(&ABNORMAL), ends(&NORMAL)) {
+        (true, _) if !abnormal => ("False", "abnormal_condition"),
+        (false, true) if abnormal => ("True", "condition"),
+        _ => return Ok(()),
+    };
+    let text = format!("failures of `{controller}` would set the condition `{type_}` to `{value}`, against its name");
+    Err(Error::Setup(format!("{text}\n\nhint: use `.{hint}(\"{type_}\")`")))
+}
+
 /// The controllers of one manager that write statuses. Clones share the list.
 #[derive(Clone, Default)]
 pub(crate) struct ConditionTypes(Arc<Mutex<Vec<Writer>>>);
@@ -179,6 +216,37 @@ mod tests {
         let several = types(&[("nightly-backup", None), ("configmap", None), ("backup", None)]);
         assert_eq!(several.unwrap(), ["NightlyBackupReady", "Ready", "BackupReady"]);
         assert_eq!(types(&[("one", None), ("two", None)]).unwrap(), ["Ready", "TwoReady"]);
+    }
+
+    #[test]
+    fn a_condition_that_failures_set_against_its_name_is_refused() {
+        let check = |type_: &str, abnormal| check_polarity("foobar", Some(type_), abnormal).map_err(|e| e.to_string());
+        let named = [
+            "Degraded",
+            "example.com/Stalled",
+            "ReplicaFailure",
+            "DiskPressure",
+            "NotReady",
+            "BackupFailed",
+        ];
+        for type_ in named {
+            let refused = check(type_, false).unwrap_err();
+            let hint = format!("hint: use `.abnormal_condition(\"{type_}\")`");
+            assert!(refused.contains("to `False`") && refused.ends_with(&hint), "{refused}");
+            assert_eq!(check(type_, true), Ok(()));
+        }
+        for type_ in ["Ready", "BackupReady", "Available", "example.com/Healthy"] {
+            let refused = check(type_, true).unwrap_err();
+            assert!(
+                refused.ends_with(&format!("hint: use `.condition(\"{type_}\")`")),
+                "{refused}"
+            );
+            assert_eq!(check(type_, false), Ok(()));
+        }
+        for abnormal in [false, true] {
+            assert_eq!(check("Saved", abnormal), Ok(()), "the name promises nothing");
+        }
+        assert!(check_polarity("foobar", None, false).is_ok());
     }
 
     #[test]

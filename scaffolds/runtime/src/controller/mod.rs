@@ -131,13 +131,16 @@ impl<K: AnyObject> Controller<K> {
     /// manager reconcile a kind, the one that is named after the kind, or else the one registered first, writes
     /// `Ready`; each other one writes `<Name>Ready`: `BackupReady` for a controller `backup`. Write the same type in
     /// the reconciler.
+    ///
+    /// Failures set it to `False`. A type whose name says that it is `True` if something is wrong, such as `Degraded` or
+    /// `DiskPressure`, is refused at the registration: use [`abnormal_condition`](Self::abnormal_condition).
     pub fn condition(mut self, type_: impl Into<String>) -> Self {
         self.condition = Some(type_.into());
         self
     }
 
     /// As [`condition`](Self::condition), for a type that is `True` if something is wrong, such as `Degraded`: failures
-    /// set it to `True`, and the next success to `False`.
+    /// set it to `True`, and the next success to `False`. `Ready` and other types that are `True` if all is well are refused.
     pub fn abnormal_condition(mut self, type_: impl Into<String>) -> Self {
         self.abnormal = true;
         self.condition(type_)

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::{Controller, Named, sources::Sources, uses::subscribe};
 use crate::{
     child::Applies,
+    condition_types::check_polarity,
     context::{Blocked, Deleted, InFlight, Shared, Unchosen},
     error::{Error, Result},
     informer::Delta,
@@ -75,6 +76,7 @@ impl<K: AnyObject> Controller<K> {
         let condition = if self.foreign {
             Claim::Foreign
         } else {
+            check_polarity(&self.name, self.condition.as_deref(), self.abnormal)?;
             Claim::Writes(self.condition.clone())
         };
         let registration = self.registration(reconciler.finalizer().is_some());
