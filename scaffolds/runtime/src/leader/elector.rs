@@ -17,6 +17,9 @@ use super::{
 };
 use crate::{heartbeat::Heartbeat, jitter::Jitter, metrics::Gauge};
 
+/// The time before the lease is released again, after a request whose result is unknown.
+const RELEASE_PAUSE: Duration = Duration::from_millis(250);
+
 /// One process that takes part in the election.
 pub(super) struct Elector {
     config: ElectionConfig,
@@ -213,14 +216,14 @@ impl Elector {
         }
     }
 
-    /// Releases the lease, if we hold it.
+    /// Releases the lease, if we hold it. A request that fails is repeated for the time limit of one request.
     async fn release(&mut self) {
         // Before the request: from here on this process must not write.
         self.state.send_replace(State::Candidate);
         if !self.perhaps_ours || !self.config.release_on_cancel {
             return;
         }
-        let give_back = async {
+        let give_back = async || {
             while let Some(lease) = self
                 .leases
                 .get()
@@ -235,7 +238,19 @@ impl Elector {
             }
             Ok(false)
         };
-        match timeout(self.config.call_timeout(), give_back).await {
+        let repeated = async {
+            loop {
+                match give_back().await {
+                    // The next leader would wait for the lease to expire.
+                    Err(Failure::Unknown(error)) => {
+                        debug!("the leader lease could not be released, and is tried again: {error}");
+                        sleep(RELEASE_PAUSE).await;
+                    }
+                    given_back => return given_back,
+                }
+            }
+        };
+        match timeout(self.config.call_timeout(), repeated).await {
             Ok(Ok(true)) => info!(lease = self.config.name, "released the leader lease"),
             Ok(Ok(false)) => {}
             Ok(Err(failure)) => warn!("the leader lease could not be released, and will expire: {failure}"),
@@ -248,7 +263,7 @@ impl From<Failure> for Tried {
     fn from(failure: Failure) -> Self {
         match failure {
             Failure::Conflict => Self::Beaten,
-            Failure::Unknown(error) => Self::Failed(error),
+            Failure::Refused(error) | Failure::Unknown(error) => Self::Failed(error),
         }
     }
 }

@@ -25,6 +25,9 @@ pub(super) enum Failure {
     /// Another process wrote in between.
     #[error("another process wrote it first")]
     Conflict,
+    /// The API server refused it, as it would again.
+    #[error("{0}")]
+    Refused(String),
     /// It is unknown whether the request was carried out.
     #[error("{0}")]
     Unknown(String),
@@ -72,7 +75,15 @@ impl Leases {
             Ok(Ok(answer)) => Ok(answer),
             // A lease that was deleted after it was read cannot be replaced either.
             Ok(Err(kube::Error::Api(status))) if matches!(status.code, 404 | 409) => Err(Failure::Conflict),
-            Ok(Err(kube::Error::Api(status))) => Err(Failure::Unknown(format!("{} ({})", status.message, status.code))),
+            Ok(Err(kube::Error::Api(status))) => {
+                let text = format!("{} ({})", status.message, status.code);
+                let is_refused = (400..500).contains(&status.code) && status.code != 429;
+                Err(if is_refused {
+                    Failure::Refused(text)
+                } else {
+                    Failure::Unknown(text)
+                })
+            }
             Ok(Err(error)) => Err(Failure::Unknown(error.to_string())),
             Err(_) => Err(Failure::Unknown(format!("no answer within {:?}", self.timeout))),
         }

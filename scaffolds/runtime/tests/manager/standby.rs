@@ -11,6 +11,7 @@ use std::{
 
 use crate::support::{
     World,
+    faults::failure,
     kinds::{FooBar, Running, at, foobar, seconds, world},
     notes::{Notes, Seen, manager, taken},
 };
@@ -181,6 +182,38 @@ async fn the_lease_is_released_when_the_last_reconcile_has_ended() {
         timeout(Duration::from_secs(5), next.acquired()).await.is_ok(),
         "the lease need not expire"
     );
+}
+
+/// Lets the `n`th request for the lease fail, counted from the end of the manager, with this code, and stops it. Returns
+/// whether the next leader need not wait for the lease to expire.
+async fn released_in_spite_of(n: usize, code: u16) -> bool {
+    let world = world();
+    let manager = manager(&world);
+    Controller::<FooBar>::new("foobar")
+        .register(&manager, Notes(Seen::default()))
+        .unwrap();
+    let (stop, running) = elected(manager, candidate(&world, "leader"));
+    seconds(5).await;
+    let count = AtomicUsize::new(0);
+    world.intercept(move |_, path| {
+        let fails = path.contains("/leases") && count.fetch_add(1, Ordering::SeqCst) == n;
+        fails.then(|| (code, failure(code, "Failed", path)))
+    });
+    _ = stop.send(());
+    running.await.unwrap().unwrap();
+    let next = candidate(&world, "next");
+    next.begin();
+    timeout(Duration::from_secs(1), next.acquired()).await.is_ok()
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_lease_is_released_although_any_one_request_for_it_fails() {
+    for code in [500, 503, 429] {
+        for n in 0..2 {
+            assert!(released_in_spite_of(n, code).await, "{code} of request {n}");
+        }
+    }
+    assert!(!released_in_spite_of(1, 403).await, "it would be refused again");
 }
 
 #[tokio::test(start_paused = true)]
