@@ -1,4 +1,4 @@
-//! A kubelet that runs nothing: it reports of each Pod on the node what the annotation of its [`behaviour`] says, and
+//! A kubelet that runs nothing: it reports of each Pod on the node what its annotation says, and
 //! removes Pods that are being deleted once their containers have stopped.
 
 use kubewright_machinery::time;
