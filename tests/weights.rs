@@ -96,14 +96,6 @@ fn weights() -> Vec<(&'static str, usize)> {
             "lines of a new project with crates as archives",
             lines(&archives, |_| true),
         ),
-        (
-            "bytes of its archives",
-            archives
-                .values()
-                .filter_map(|file| file.archive.as_ref())
-                .map(Vec::len)
-                .sum(),
-        ),
         ("files of a new project with crates from crates.io", registry.len() + 1),
         (
             "lines of a new project with crates from crates.io",

@@ -116,7 +116,7 @@ pub enum Crates {
     /// their source is in the project, below `crates/`
     #[default]
     Vendored,
-    /// they are in the project, below `crates/`, each as one `.crate` file, which cargo checks and unpacks
+    /// they are `.crate` files in `crates/`, which cargo checks and unpacks
     Archives,
     /// they are downloaded from crates.io, in the version of this kubewright, which has to be released
     Registry,
