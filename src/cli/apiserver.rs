@@ -101,6 +101,7 @@ async fn serve(args: Args) -> Result<()> {
         controllers: controllers(&args),
         tokens: vec![(token, User::admin())],
         address: address.to_string(),
+        certificate_authority: listener.certificate_authority(),
         ..Options::default()
     };
     let server = match &args.data_dir {

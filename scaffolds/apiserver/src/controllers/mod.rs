@@ -14,6 +14,7 @@ mod garbage;
 mod graph;
 mod namespaces;
 mod quotas;
+mod root_ca;
 mod service_accounts;
 mod waiting;
 pub(crate) mod workloads;
@@ -50,7 +51,8 @@ pub struct Controllers {
     pub cluster_roles: bool,
     /// Keeps what quotas allow and what is used of it in the status of ResourceQuotas, without which they limit nothing.
     pub resource_quotas: bool,
-    /// Creates the ServiceAccount `default` in every namespace.
+    /// Creates the ServiceAccount `default` in every namespace, and the ConfigMap `kube-root-ca.crt` with the
+    /// [certificate authority](crate::Options::certificate_authority) of the server, if there is one.
     pub service_accounts: bool,
     /// Rolls out Deployments, creates the Pods of ReplicaSets, and reports Pods as running on a node `dev`: no container
     /// runs.
@@ -82,6 +84,13 @@ impl Default for Controllers {
     }
 }
 
+/// The settings of controllers.
+pub(crate) struct Settings {
+    pub controllers: Controllers,
+    /// The certificate authority of the server in PEM; empty for a server without one.
+    pub authority: String,
+}
+
 /// Running controllers; they stop when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Running(Vec<AbortHandle>);
@@ -93,18 +102,20 @@ impl Drop for Running {
 }
 
 /// Starts controllers on a runtime. They hold the server weakly, so they do not keep it alive.
-pub(crate) fn start(cluster: &Arc<Cluster>, controllers: Controllers, runtime: &Handle) -> Running {
-    let mut running = vec![runtime.spawn(run(Arc::downgrade(cluster), controllers)).abort_handle()];
-    if controllers.workloads {
+pub(crate) fn start(cluster: &Arc<Cluster>, settings: Settings, runtime: &Handle) -> Running {
+    let has_workloads = settings.controllers.workloads;
+    let mut running = vec![runtime.spawn(run(Arc::downgrade(cluster), settings)).abort_handle()];
+    if has_workloads {
         running.push(runtime.spawn(workloads::run(Arc::downgrade(cluster))).abort_handle());
     }
     Running(running)
 }
 
 /// Runs the controllers, and starts over when the history was compacted beyond a change that they had not yet seen.
-async fn run(cluster: Weak<Cluster>, controllers: Controllers) {
+async fn run(cluster: Weak<Cluster>, settings: Settings) {
     let mut worker = Worker {
-        controllers,
+        controllers: settings.controllers,
+        authority: settings.authority,
         garbage: Garbage::default(),
         namespaces: Namespaces::default(),
         cluster_roles: ClusterRoles::default(),
@@ -154,6 +165,7 @@ async fn follow(cluster: &Weak<Cluster>, worker: &mut Worker) -> Option<()> {
 
 struct Worker {
     controllers: Controllers,
+    authority: String,
     garbage: Garbage,
     namespaces: Namespaces,
     cluster_roles: ClusterRoles,
@@ -202,9 +214,20 @@ impl Worker {
             }
             if !is_gone {
                 self.settle(cluster, &change.record).await;
-            } else if self.controllers.service_accounts && service_accounts::is_one(&change.record.key) {
-                service_accounts::provide(cluster, &change.record.key.namespace).await;
             }
+            if self.controllers.service_accounts {
+                self.provide(cluster, &change.record, is_gone).await;
+            }
+        }
+    }
+
+    /// Restores what a namespace has to have, after a change of it.
+    async fn provide(&self, cluster: &Arc<Cluster>, record: &Record, is_gone: bool) {
+        let namespace = &record.key.namespace;
+        if root_ca::is_one(&record.key) {
+            root_ca::provide(cluster, namespace, &self.authority).await;
+        } else if is_gone && service_accounts::is_one(&record.key) {
+            service_accounts::provide(cluster, namespace).await;
         }
     }
 
@@ -218,6 +241,7 @@ impl Worker {
         }
         if self.controllers.service_accounts {
             service_accounts::provide(cluster, &record.key.name).await;
+            root_ca::provide(cluster, &record.key.name, &self.authority).await;
         }
     }
 

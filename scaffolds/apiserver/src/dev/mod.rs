@@ -233,6 +233,7 @@ async fn listen(workloads: bool) -> Result<(Listener, ApiServer), String> {
     let address = listener.address().to_string();
     let server = ApiServer::new(Options {
         address,
+        certificate_authority: listener.certificate_authority(),
         tokens: vec![(token, User::admin())],
         controllers: Controllers {
             workloads,

@@ -113,6 +113,11 @@ impl Listener {
         self.address
     }
 
+    /// The certificate authority by which clients verify the server, in PEM.
+    pub fn certificate_authority(&self) -> String {
+        crate::pem::text("CERTIFICATE", &self.authority.certificate)
+    }
+
     /// The administrator's kubeconfig, as YAML. It refers to no other file.
     pub fn kubeconfig(&self) -> String {
         kubeconfig::of_admin(self)

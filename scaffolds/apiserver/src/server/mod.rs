@@ -49,6 +49,8 @@ pub struct Options {
     pub history: Option<usize>,
     /// Host and port that discovery reports to clients; empty for a server without sockets.
     pub address: String,
+    /// The certificate authority by which clients verify the server, in PEM; empty for a server without sockets.
+    pub certificate_authority: String,
     /// Who may do what.
     pub authorization: Authorization,
     /// Who issues tokens of service accounts; if not said, the server with a key that it generates.
@@ -132,7 +134,13 @@ impl ApiServer {
         }));
         begin(&cluster, &options.address);
         let runtime = Handle::try_current().ok();
-        let start = |runtime| Arc::new(controllers::start(&cluster, options.controllers, &runtime));
+        let start = |runtime| {
+            let settings = controllers::Settings {
+                controllers: options.controllers,
+                authority: options.certificate_authority,
+            };
+            Arc::new(controllers::start(&cluster, settings, &runtime))
+        };
         Self {
             _controllers: runtime.map(start),
             shared: Arc::new(Shared {

@@ -1,0 +1,46 @@
+//! The ConfigMap `kube-root-ca.crt` of every namespace: the certificate authority by which Pods verify the server.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::{act, namespaces};
+use crate::{effects::Cluster, meta, store::Key};
+
+const RESOURCE: &str = "/configmaps";
+const NAME: &str = "kube-root-ca.crt";
+/// The annotation and its text are upstream's.
+const DESCRIPTION: (&str, &str) = (
+    "kubernetes.io/description",
+    "Contains a CA bundle that can be used to verify the kube-apiserver when using internal endpoints such as the internal \
+     service IP or kubernetes.default.svc. No other usage is guaranteed across distributions of Kubernetes clusters.",
+);
+
+/// Whether this is such a ConfigMap.
+pub(super) fn is_one(key: &Key) -> bool {
+    &*key.resource == RESOURCE && key.name == NAME
+}
+
+/// Creates the ConfigMap of a namespace that is not terminating, or restores its contents.
+pub(super) async fn provide(cluster: &Arc<Cluster>, namespace: &str, authority: &str) {
+    let read = |key: &Key| {
+        let record = cluster.core.store.get(key)?;
+        serde_json::from_slice::<Value>(&record.object).ok()
+    };
+    let is_active = read(&Key::new(namespaces::RESOURCE, "", namespace)).is_some_and(|it| !meta::is_deleting(&it));
+    if authority.is_empty() || !is_active {
+        return;
+    }
+    let key = Key::new(RESOURCE, namespace, NAME);
+    let (name, description) = DESCRIPTION;
+    let wanted = json!({"metadata": {"name": NAME, "annotations": {name: description}}, "data": {"ca.crt": authority}});
+    // If another client has written it meanwhile, that change causes another look.
+    let _ = match read(&key) {
+        None => act::post(cluster, &key, &wanted).await,
+        Some(present) if present["data"] == wanted["data"] => return,
+        Some(mut present) => {
+            present["data"] = wanted["data"].clone();
+            act::put(cluster, &key, "", &present).await
+        }
+    };
+}
