@@ -85,7 +85,7 @@ impl Default for Controllers {
 }
 
 /// The settings of controllers.
-pub(crate) struct Settings {
+pub(crate) struct ControllerSettings {
     pub controllers: Controllers,
     /// The certificate authority of the server in PEM; empty for a server without one.
     pub authority: String,
@@ -102,7 +102,7 @@ impl Drop for Running {
 }
 
 /// Starts controllers on a runtime. They hold the server weakly, so they do not keep it alive.
-pub(crate) fn start(cluster: &Arc<Cluster>, settings: Settings, runtime: &Handle) -> Running {
+pub(crate) fn start(cluster: &Arc<Cluster>, settings: ControllerSettings, runtime: &Handle) -> Running {
     let has_workloads = settings.controllers.workloads;
     let mut running = vec![runtime.spawn(run(Arc::downgrade(cluster), settings)).abort_handle()];
     if has_workloads {
@@ -112,7 +112,7 @@ pub(crate) fn start(cluster: &Arc<Cluster>, settings: Settings, runtime: &Handle
 }
 
 /// Runs the controllers, and starts over when the history was compacted beyond a change that they had not yet seen.
-async fn run(cluster: Weak<Cluster>, settings: Settings) {
+async fn run(cluster: Weak<Cluster>, settings: ControllerSettings) {
     let mut worker = Worker {
         controllers: settings.controllers,
         authority: settings.authority,

@@ -23,7 +23,7 @@ use crate::{
 #[derive(Default)]
 pub(super) struct Quotas {
     /// By namespace, then by name.
-    counted: BTreeMap<String, BTreeMap<String, Counted>>,
+    counted: BTreeMap<String, BTreeMap<String, CountedQuota>>,
     /// The namespaces whose quotas may show another usage than that of their objects.
     stale: BTreeSet<String>,
     /// The last change that was added.
@@ -31,7 +31,7 @@ pub(super) struct Quotas {
 }
 
 /// A quota, and the usage of the objects.
-struct Counted {
+struct CountedQuota {
     quota: Quota,
     usage: Amounts,
     /// The revision of the objects that were counted first; later changes are added.
@@ -108,7 +108,7 @@ impl Quotas {
             .get(&key.name)
             .filter(|present| present.quota.counts_like(&quota));
         if present.is_none() {
-            quotas.insert(key.name.clone(), Counted::count(core, quota, &key.namespace));
+            quotas.insert(key.name.clone(), CountedQuota::count(core, quota, &key.namespace));
         }
         self.stale.insert(key.namespace.clone());
     }
@@ -149,7 +149,7 @@ impl Quotas {
     }
 }
 
-impl Counted {
+impl CountedQuota {
     /// Counts the present objects.
     fn count(core: &Core, quota: Quota, namespace: &str) -> Self {
         let (since, records) = core.store.contents(namespace);

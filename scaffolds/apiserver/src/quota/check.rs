@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{amounts::Amounts, limits::Quota, measure::Measure};
 
 /// A write of an object.
-pub struct Request<'a> {
+pub struct QuotaRequest<'a> {
     /// The measure of its resource.
     pub measure: Measure<'a>,
     /// The object's next state.
@@ -30,7 +30,7 @@ pub struct Charged {
 ///
 /// # Errors
 /// The reason why the write is refused.
-pub fn charge(quotas: &[Quota], request: &Request<'_>) -> Result<Vec<Charged>, String> {
+pub fn charge(quotas: &[Quota], request: &QuotaRequest<'_>) -> Result<Vec<Charged>, String> {
     let mut concerned = Vec::new();
     for (position, quota) in quotas.iter().enumerate() {
         if quota.concerns(request)? {
@@ -54,7 +54,7 @@ pub fn charge(quotas: &[Quota], request: &Request<'_>) -> Result<Vec<Charged>, S
 
 impl Quota {
     /// Whether the quota limits the object.
-    fn concerns(&self, request: &Request<'_>) -> Result<bool, String> {
+    fn concerns(&self, request: &QuotaRequest<'_>) -> Result<bool, String> {
         let limited: Vec<&str> = self
             .hard
             .names()
@@ -78,7 +78,7 @@ impl Quota {
 
     /// The amounts of limited resources that the write adds. Usage that an update gives up is not subtracted here: the object may
     /// not be stored after all.
-    fn added(&self, request: &Request<'_>) -> Amounts {
+    fn added(&self, request: &QuotaRequest<'_>) -> Amounts {
         let mut added = request.measure.usage(request.new);
         if let Some(old) = request.old.filter(|old| self.is_about(request.measure, old)) {
             added.subtract(&request.measure.usage(old));

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{amounts::Amounts, measure::Measure, scopes::Scope};
+use super::{amounts::Amounts, measure::Measure, scopes::QuotaScope};
 use crate::meta;
 
 /// A ResourceQuota.
@@ -16,7 +16,7 @@ pub struct Quota {
     pub hard: Amounts,
     /// `status.used`.
     pub used: Amounts,
-    scopes: Vec<Scope>,
+    scopes: Vec<QuotaScope>,
 }
 
 impl Quota {
@@ -27,7 +27,7 @@ impl Quota {
             wanted: Amounts::of(object.pointer("/spec/hard")),
             hard: Amounts::of(object.pointer("/status/hard")),
             used: Amounts::of(object.pointer("/status/used")),
-            scopes: Scope::of(&object["spec"]),
+            scopes: QuotaScope::of(&object["spec"]),
         }
     }
 

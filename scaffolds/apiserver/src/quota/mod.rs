@@ -11,7 +11,7 @@ mod pods;
 mod scopes;
 
 pub use amounts::Amounts;
-pub use check::{Charged, Request, charge};
+pub use check::{Charged, QuotaRequest, charge};
 pub use limits::Quota;
 pub use measure::Measure;
 pub use pending::{Pending, Reservation};

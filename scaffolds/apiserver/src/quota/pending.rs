@@ -12,12 +12,12 @@ use tokio::sync::watch;
 /// The charged writes of all namespaces.
 #[derive(Default)]
 pub struct Pending {
-    state: Mutex<State>,
+    state: Mutex<ChargedWrites>,
     bell: watch::Sender<()>,
 }
 
 #[derive(Default)]
-struct State {
+struct ChargedWrites {
     /// The number of writes, by namespace.
     writes: HashMap<String, usize>,
     /// The namespaces whose quotas were charged for writes that failed.
@@ -57,7 +57,7 @@ impl Pending {
         self.bell.subscribe()
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, ChargedWrites> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

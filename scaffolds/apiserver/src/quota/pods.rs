@@ -6,7 +6,7 @@ use super::amounts::Amounts;
 
 /// `requests` or `limits`.
 #[derive(Clone, Copy, Eq, PartialEq)]
-enum Side {
+enum ResourceSide {
     Requests,
     Limits,
 }
@@ -16,7 +16,10 @@ pub(super) fn usage(pod: &Value) -> Amounts {
     let mut usage = Amounts::default();
     usage.count("count/pods", 1);
     if !has_ended(pod) {
-        usage.add(&named(&total(pod, Side::Requests), &total(pod, Side::Limits)));
+        usage.add(&named(
+            &total(pod, ResourceSide::Requests),
+            &total(pod, ResourceSide::Limits),
+        ));
         usage.count("pods", 1);
     }
     usage
@@ -82,7 +85,8 @@ pub(super) fn missing(limited: &[&str], pod: &Value) -> Option<String> {
     let containers = lists.into_iter().flatten().filter_map(Value::as_array).flatten();
     let containers: Vec<(&str, Amounts)> = containers
         .map(|container| {
-            let [requests, limits] = [Side::Requests, Side::Limits].map(|side| side.of(&container["resources"]));
+            let [requests, limits] =
+                [ResourceSide::Requests, ResourceSide::Limits].map(|side| side.of(&container["resources"]));
             (
                 container["name"].as_str().unwrap_or_default(),
                 named(&requests, &limits),
@@ -108,7 +112,7 @@ fn is_required(name: &str) -> bool {
 
 fn has_own_resources(pod: &Value) -> bool {
     let resources = pod.pointer("/spec/resources").unwrap_or(&Value::Null);
-    let sides = [Side::Requests, Side::Limits].map(|side| side.of(resources));
+    let sides = [ResourceSide::Requests, ResourceSide::Limits].map(|side| side.of(resources));
     sides.iter().any(|side| side.names().any(is_for_pods))
 }
 
@@ -117,7 +121,7 @@ fn is_for_pods(name: &str) -> bool {
     matches!(name, "cpu" | "memory") || name.starts_with("hugepages-")
 }
 
-fn total(pod: &Value, side: Side) -> Amounts {
+fn total(pod: &Value, side: ResourceSide) -> Amounts {
     let list = |at: &str| pod.pointer(at).and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
     let mut total = Amounts::default();
     for container in list("/spec/containers") {
@@ -144,8 +148,8 @@ fn total(pod: &Value, side: Side) -> Amounts {
     }
     let overhead = Amounts::of(pod.pointer("/spec/overhead"));
     match side {
-        Side::Requests => total.add(&overhead),
-        Side::Limits => {
+        ResourceSide::Requests => total.add(&overhead),
+        ResourceSide::Limits => {
             let limited = total.positive();
             total.add(&overhead.only(|name| limited.get(name).is_some()));
         }
@@ -153,7 +157,7 @@ fn total(pod: &Value, side: Side) -> Amounts {
     total
 }
 
-impl Side {
+impl ResourceSide {
     fn of(self, resources: &Value) -> Amounts {
         let field = match self {
             Self::Requests => "requests",

@@ -8,13 +8,13 @@ use super::measure::Measure;
 
 /// One condition of a quota, from `scopes` or `scopeSelector`.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub(super) struct Scope {
+pub(super) struct QuotaScope {
     name: String,
     operator: String,
     values: Vec<String>,
 }
 
-impl Scope {
+impl QuotaScope {
     /// The conditions in the spec of a quota.
     pub fn of(spec: &Value) -> Vec<Self> {
         let list = |at: &Value| at.as_array().cloned().unwrap_or_default();
@@ -110,7 +110,9 @@ mod tests {
     use super::*;
 
     fn holds(spec: Value, pod: &Value) -> bool {
-        Scope::of(&spec).iter().all(|scope| scope.holds(Measure::Pods, pod))
+        QuotaScope::of(&spec)
+            .iter()
+            .all(|scope| scope.holds(Measure::Pods, pod))
     }
 
     #[test]

@@ -135,7 +135,7 @@ impl ApiServer {
         begin(&cluster, &options.address);
         let runtime = Handle::try_current().ok();
         let start = |runtime| {
-            let settings = controllers::Settings {
+            let settings = controllers::ControllerSettings {
                 controllers: options.controllers,
                 authority: options.certificate_authority,
             };

@@ -14,7 +14,7 @@ use crate::{
     admission::{Attributes, Objects, Operation},
     call::{Call, Verb},
     meta,
-    quota::{self, Charged, Measure, Quota, Request, Reservation},
+    quota::{self, Charged, Measure, Quota, QuotaRequest, Reservation},
     registry::{self, Reply},
     state::Core,
     status::Status,
@@ -87,7 +87,7 @@ fn finish(reservation: Reservation<'_>, is_charged: bool) -> Option<Reservation<
 }
 
 /// The request to quotas; `None` for writes that they do not limit.
-fn request<'a>(call: &'a Call, attributes: &Attributes<'_>, objects: &'a Objects<'_>) -> Option<Request<'a>> {
+fn request<'a>(call: &'a Call, attributes: &Attributes<'_>, objects: &'a Objects<'_>) -> Option<QuotaRequest<'a>> {
     if call.namespace().is_empty() {
         return None;
     }
@@ -101,7 +101,7 @@ fn request<'a>(call: &'a Call, attributes: &Attributes<'_>, objects: &'a Objects
         ("status", Some(old)) => measure == Measure::VolumeClaims && measure.follows_update(new, old),
         _ => false,
     };
-    is_limited.then_some(Request {
+    is_limited.then_some(QuotaRequest {
         measure,
         new,
         old,
