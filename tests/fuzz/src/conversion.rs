@@ -22,20 +22,20 @@ use tokio::runtime::{Builder, Runtime};
     kind = "FooBar",
     namespaced,
     status = "Status",
-    root = "Old"
+    root = "First"
 )]
-struct OldSpec {
+struct FirstSpec {
     /// `host:port`; v2 has two fields for it.
     target: String,
     /// v2 has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     colour: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    items: Vec<OldItem>,
+    items: Vec<FirstItem>,
 }
 
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
-struct OldItem {
+struct FirstItem {
     name: String,
     /// v2 has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -50,20 +50,20 @@ struct OldItem {
     namespaced,
     storage = false,
     status = "Status",
-    root = "New"
+    root = "Second"
 )]
-struct NewSpec {
+struct SecondSpec {
     host: String,
     port: u16,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    items: Vec<NewItem>,
+    items: Vec<SecondItem>,
     /// v1 has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     tries: Option<u32>,
 }
 
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
-struct NewItem {
+struct SecondItem {
     name: String,
 }
 
@@ -76,46 +76,50 @@ struct Status {
 /// The calls of both functions since the last request.
 static CALLS: AtomicUsize = AtomicUsize::new(0);
 
-fn to_old(new: New) -> Result<Old, String> {
+fn to_first(new: Second) -> Result<First, String> {
     CALLS.fetch_add(1, Ordering::Relaxed);
-    let New { metadata, spec, status } = new;
-    let NewSpec {
+    let Second { metadata, spec, status } = new;
+    let SecondSpec {
         host,
         port,
         items,
         tries: _,
     } = spec;
-    let items = items.into_iter().map(|NewItem { name }| OldItem { name, weight: None });
-    let spec = OldSpec {
+    let items = items
+        .into_iter()
+        .map(|SecondItem { name }| FirstItem { name, weight: None });
+    let spec = FirstSpec {
         target: format!("{host}:{port}"),
         colour: None,
         items: items.collect(),
     };
-    Ok(Old { metadata, spec, status })
+    Ok(First { metadata, spec, status })
 }
 
-fn to_new(old: Old) -> Result<New, String> {
+fn to_second(old: First) -> Result<Second, String> {
     CALLS.fetch_add(1, Ordering::Relaxed);
-    let Old { metadata, spec, status } = old;
-    let OldSpec {
+    let First { metadata, spec, status } = old;
+    let FirstSpec {
         target,
         colour: _,
         items,
     } = spec;
     let (host, port) = target.split_once(':').unwrap_or((&target, "0"));
     let port = port.parse().map_err(|error| format!("spec.target: {error}"))?;
-    let items = items.into_iter().map(|OldItem { name, weight: _ }| NewItem { name });
-    let spec = NewSpec {
+    let items = items
+        .into_iter()
+        .map(|FirstItem { name, weight: _ }| SecondItem { name });
+    let spec = SecondSpec {
         host: host.to_owned(),
         port,
         items: items.collect(),
         tries: None,
     };
-    Ok(New { metadata, spec, status })
+    Ok(Second { metadata, spec, status })
 }
 
 static REVIEWS: LazyLock<Reviews> =
-    LazyLock::new(|| Reviews::of(Hub::new().spoke(to_old, to_new)).expect("the versions are of one kind"));
+    LazyLock::new(|| Reviews::of(Hub::new().spoke(to_first, to_second)).expect("the versions are of one kind"));
 
 static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| {
     Builder::new_current_thread()
