@@ -168,3 +168,64 @@ async fn a_word_that_is_not_understood_is_in_the_status() {
     wire.pass(1).await;
     assert_eq!(wire.object(&path).await["status"]["phase"], "Running");
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_claim_goes_with_the_last_pod_that_uses_it_and_a_namespace_with_its_claims() {
+    let wire = cluster();
+    let claims = "/api/v1/namespaces/default/persistentvolumeclaims";
+    let claim = |name: &str| {
+        json!({
+            "metadata": {"name": name},
+            "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
+        })
+    };
+    wire.make(claims, &claim("data")).await;
+    wire.make(claims, &claim("other")).await;
+    let volumes = json!([{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}]);
+    let pod = make(&wire, "exit=0", json!({"volumes": volumes, "restartPolicy": "Never"})).await;
+    for name in ["data", "other"] {
+        wire.send("DELETE", &format!("{claims}/{name}"), "").await;
+    }
+    wire.pass(60).await;
+    assert_eq!(wire.object(&pod).await["status"]["phase"], "Succeeded");
+    // A finished Pod still uses its claim.
+    let left = wire.items(claims).await;
+    assert_eq!(
+        left.iter().map(|it| &it["metadata"]["name"]).collect::<Vec<_>>(),
+        ["data"]
+    );
+    wire.send("DELETE", &pod, "").await;
+    wire.pass(60).await;
+    assert!(wire.items(claims).await.is_empty());
+
+    wire.make("/api/v1/namespaces", &json!({"metadata": {"name": "tenant"}}))
+        .await;
+    wire.make("/api/v1/namespaces/tenant/persistentvolumeclaims", &claim("data"))
+        .await;
+    wire.send("DELETE", "/api/v1/namespaces/tenant", "").await;
+    wire.pass(60).await;
+    assert_eq!(wire.get("/api/v1/namespaces/tenant").await.code, 404);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_volume_goes_once_it_is_not_bound() {
+    let wire = cluster();
+    let volumes = "/api/v1/persistentvolumes";
+    let spec = json!({"capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"], "hostPath": {"path": "/data"}});
+    wire.make(volumes, &json!({"metadata": {"name": "disk"}, "spec": spec}))
+        .await;
+    let path = format!("{volumes}/disk");
+    let status = wire.with("content-type", "application/merge-patch+json");
+    let bound = status
+        .send("PATCH", &format!("{path}/status"), r#"{"status":{"phase":"Bound"}}"#)
+        .await;
+    assert_eq!(bound.code, 200, "{}", bound.text);
+    wire.send("DELETE", &path, "").await;
+    wire.pass(60).await;
+    assert_eq!(wire.get(&path).await.code, 200);
+    status
+        .send("PATCH", &format!("{path}/status"), r#"{"status":{"phase":"Released"}}"#)
+        .await;
+    wire.pass(1).await;
+    assert_eq!(wire.get(&path).await.code, 404);
+}

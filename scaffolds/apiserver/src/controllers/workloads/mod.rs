@@ -1,5 +1,5 @@
-//! Workloads: the controllers of Deployments and ReplicaSets, a scheduler that assigns every Pod to the node `dev`, and a
-//! kubelet that runs nothing.
+//! Workloads: the controllers of Deployments and ReplicaSets, a scheduler that assigns every Pod to the node `dev`, a kubelet
+//! that runs nothing, and the end of the protection of claims and volumes.
 //!
 //! Each decision is a pure function from the observed objects to writes. A change of an object queues its owner, so the
 //! work for a change is proportional to the dependents of one owner. An object is indexed from the store after each own
@@ -12,6 +12,7 @@ mod fields;
 mod kubelet;
 mod node;
 mod progress;
+mod protection;
 mod queue;
 mod replica_set;
 mod revisions;
@@ -21,7 +22,7 @@ mod sets;
 mod write;
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeSet, HashSet},
     sync::{Arc, Weak},
     time::Duration,
 };
@@ -40,7 +41,7 @@ use family::{Family, Relation};
 use queue::Queue;
 use replica_set::{Failure, Pod};
 use sets::Set;
-use write::{DEPLOYMENTS, NODES, PODS, REPLICA_SETS, Write, adopt, release};
+use write::{CLAIMS, DEPLOYMENTS, NODES, PODS, REPLICA_SETS, VOLUMES, Write, adopt, release};
 
 #[cfg(feature = "testing")]
 pub use self::{kubelet::decide as play, write::Write as Written};
@@ -147,6 +148,8 @@ struct Workloads {
     replica_sets: Family,
     /// The Pods that wait until the node takes them.
     unassigned: BTreeSet<(String, String)>,
+    /// The claims and volumes that are being deleted, and protected.
+    protected: HashSet<Key>,
     queue: Queue,
 }
 
@@ -163,6 +166,7 @@ impl Workloads {
     fn look(&mut self, core: &Core, key: &Key) {
         let family = match &*key.resource {
             DEPLOYMENTS | REPLICA_SETS | PODS => &*key.resource,
+            CLAIMS | VOLUMES => return self.look_at_protected(core, key),
             NODES if key.name == node::NAME => return self.look_at_unassigned(),
             _ => return,
         };
@@ -200,9 +204,23 @@ impl Workloads {
                 self.queue.add(owner);
             }
         }
+        if family == PODS {
+            let claims = self.protected.iter().filter(|it| it.namespace == key.namespace);
+            claims.for_each(|claim| self.queue.add(claim.clone()));
+        }
         match record {
             Some(_) => self.queue.add(key.clone()),
             None => self.queue.forget(key),
+        }
+    }
+
+    fn look_at_protected(&mut self, core: &Core, key: &Key) {
+        let record = core.store.get(key);
+        if record.is_some_and(|record| protection::is_waiting(key, &value(&record))) {
+            self.protected.insert(key.clone());
+            self.queue.add(key.clone());
+        } else if self.protected.remove(key) {
+            self.queue.forget(key);
         }
     }
 
@@ -222,6 +240,7 @@ impl Workloads {
         let done = match &*key.resource {
             DEPLOYMENTS => self.deployment(cluster, &key, &object).await,
             REPLICA_SETS => self.replica_set(cluster, &key, &object).await,
+            CLAIMS | VOLUMES => self.protected(cluster, &key, &object).await,
             _ => self.pod(cluster, &key, &object).await,
         };
         match done {
@@ -283,6 +302,17 @@ impl Workloads {
         }
         let decision = kubelet::decide(pod, cluster.core.now());
         self.act(cluster, key, decision).await
+    }
+
+    /// Only for an object that is being deleted are the Pods of its namespace read.
+    async fn protected(&mut self, cluster: &Arc<Cluster>, key: &Key, object: &Value) -> Result<(), Status> {
+        let (_, mut pods) = match key.namespace.is_empty() {
+            true => Default::default(),
+            false => cluster.core.store.contents(&key.namespace),
+        };
+        pods.retain(|record| &*record.key.resource == PODS);
+        let pods: Vec<Value> = pods.iter().map(|record| value(record)).collect();
+        self.act(cluster, key, protection::decide(key, object, &pods)).await
     }
 
     /// Adopts the orphans of an owner, and releases the dependents that it no longer selects; returns its dependents.

@@ -11,6 +11,8 @@ pub(super) const DEPLOYMENTS: &str = "apps/deployments";
 pub(super) const REPLICA_SETS: &str = "apps/replicasets";
 pub(super) const PODS: &str = "/pods";
 pub(super) const NODES: &str = "/nodes";
+pub(super) const CLAIMS: &str = "/persistentvolumeclaims";
+pub(super) const VOLUMES: &str = "/persistentvolumes";
 
 /// One write. Updates have the resourceVersion of the object that the decision is about, so they are refused if the
 /// object has changed meanwhile, and that change causes another decision.
@@ -46,6 +48,8 @@ impl Write {
             Some("Deployment") => DEPLOYMENTS,
             Some("ReplicaSet") => REPLICA_SETS,
             Some("Node") => NODES,
+            Some("PersistentVolumeClaim") => CLAIMS,
+            Some("PersistentVolume") => VOLUMES,
             _ => PODS,
         };
         let [namespace, name] = ["namespace", "name"].map(|field| meta::text(self.object(), field));
