@@ -154,7 +154,9 @@ impl Version<'_> {
             (self.read)(&stored).err().map(|error| (stored, error))
         };
         for _ in 0..OBJECTS {
-            let object = examples.object(&mut dice).unwrap_or_default();
+            let Some(object) = examples.object(&mut dice) else {
+                continue;
+            };
             values += count(&object);
             if values > VALUES {
                 break;

@@ -53,6 +53,10 @@ impl Examples {
         let mut schema = schema.clone();
         if let Some(properties) = schema["properties"].as_object_mut() {
             properties.retain(|name, _| !["apiVersion", "kind", "metadata"].contains(&name.as_str()));
+            // kube's types need a spec, also where the schema of a kind taken over from others does not.
+            if properties.contains_key("spec") {
+                schema["required"] = json!(["spec"]);
+            }
         }
         Self(Made::of(&schema, values))
     }

@@ -120,7 +120,7 @@ fn read(core: &Core, range: &Range) -> Vec<Value> {
 /// PUT of a quota's status, as a client of the server's own. It is boxed because it is a write within a write.
 fn put<'a>(core: &'a Core, object: &Value) -> BoxFuture<'a, Result<Reply, Status>> {
     let (name, namespace) = (meta::text(object, "name"), meta::text(object, "namespace"));
-    let resource = core.catalogue.resource("", "v1", "resourcequotas");
+    let resource = core.catalogue.snapshot().stored(quota::RESOURCE).cloned();
     let call = resource.map(|resource| Call {
         namespace: namespace.to_owned(),
         name: name.to_owned(),
