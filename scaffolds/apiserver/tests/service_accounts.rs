@@ -1,4 +1,4 @@
-//! What a namespace has from its beginning, compared with kube-controller-manager 1.36.3.
+//! The objects in a new namespace, compared with kube-controller-manager 1.36.3.
 
 mod common;
 

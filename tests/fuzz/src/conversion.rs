@@ -128,7 +128,7 @@ static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| {
         .expect("a runtime starts")
 });
 
-/// How often the functions may be called for an object: there, back, back with what is restored, and each of them once more with
+/// The most calls of the functions for an object: there, back, back with the restored fields, and each of them once more with
 /// required fields filled in.
 const MOST_CALLS: usize = 6;
 

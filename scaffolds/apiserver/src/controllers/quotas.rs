@@ -205,7 +205,7 @@ fn is_quota(record: &Record) -> bool {
     &*record.key.resource == quota::RESOURCE
 }
 
-/// How much an object uses of what a quota limits; `None` if it is none of the quota's objects.
+/// The usage of an object under a quota; `None` if the quota does not limit the object.
 fn usage_of(quota: &Quota, record: &Record) -> Option<Amounts> {
     let measure = Measure::of_stored(&record.key.resource)?;
     if !quota.wanted.names().any(|name| measure.concerns(name)) {
@@ -222,7 +222,7 @@ fn usage_of(quota: &Quota, record: &Record) -> Option<Amounts> {
     })
 }
 
-/// Whether objects are counted under this name: those of a kind that is served.
+/// Whether objects are counted under this name: only objects of a served kind are.
 fn is_countable(name: &str, snapshot: &Snapshot) -> bool {
     let Some(counted) = name.strip_prefix("count/") else {
         let measures = [

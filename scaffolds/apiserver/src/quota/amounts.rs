@@ -59,7 +59,7 @@ impl Amounts {
         }
     }
 
-    /// Raises each amount to that of `other`, if that is larger.
+    /// Raises each amount to the amount in `other`, if it is larger.
     pub fn raise(&mut self, other: &Self) {
         for (name, amount) in other.iter() {
             let is_larger = |present: &Quantity| amount.compare(present) == Ordering::Greater;

@@ -1,4 +1,4 @@
-//! What claims of volumes and of devices use of a quota.
+//! The usage of claims of volumes and of devices under a quota.
 
 use kubewright_machinery::quantity::Quantity;
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! How the objects of a resource are measured, and by which names a quota limits them.
+//! The measure of the objects of a resource, and the names by which a quota limits them.
 
 use serde_json::Value;
 
@@ -71,7 +71,7 @@ impl<'a> Measure<'a> {
         }
     }
 
-    /// How much an object uses.
+    /// The usage of an object.
     pub fn usage(self, object: &Value) -> Amounts {
         match self {
             Self::Pods => pods::usage(object),

@@ -1,4 +1,4 @@
-//! What a Pod uses of a quota: the sum of its containers as a scheduler counts it.
+//! The usage of a Pod under a quota: the sum of its containers, as a scheduler counts it.
 
 use serde_json::Value;
 

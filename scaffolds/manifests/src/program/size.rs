@@ -7,7 +7,7 @@ const OF_ETCD: usize = 3 << 19;
 /// The most bytes of all annotations of an object (k8s.io/apimachinery, pkg/api/validation/objectmeta.go).
 const OF_ANNOTATIONS: usize = 256 << 10;
 
-/// What to say of a CRD that is too large for some of its readers.
+/// The warning or error for a CRD that is too large for some of its readers.
 #[derive(Debug, PartialEq)]
 pub(super) enum Size {
     Fits,

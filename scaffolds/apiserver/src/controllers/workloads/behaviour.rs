@@ -8,14 +8,14 @@ use super::fields;
 /// The annotation.
 pub const ANNOTATION: &str = "kubewright.dev/kubelet";
 
-/// How the containers of a Pod behave.
+/// The behaviour of a Pod's containers.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Behaviour {
     pub is_unschedulable: bool,
     pub is_pulled: bool,
     /// The seconds from a start until the container is ready; `None` for never.
     pub ready_after: Option<i64>,
-    /// How a container ends by itself, if it does.
+    /// The end of a container that ends by itself.
     pub exit: Option<Exit>,
     /// The seconds from a start to that end.
     pub exit_after: i64,

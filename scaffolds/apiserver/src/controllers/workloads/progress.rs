@@ -179,7 +179,7 @@ impl Seen<'_> {
     }
 }
 
-/// Whether all replicas are updated and available, and there are no others.
+/// Whether all replicas are updated and available, and no other replicas exist.
 pub(super) fn is_complete(deployment: &Value, status: &Value) -> bool {
     let wanted = int(deployment, "/spec/replicas");
     let counts = ["/updatedReplicas", "/replicas", "/availableReplicas"];

@@ -14,7 +14,7 @@ pub(super) fn is_waiting(key: &Key, object: &Value) -> bool {
     meta::is_deleting(object) && finalizers(object).any(|it| Some(it) == finalizer(key))
 }
 
-/// What becomes of a claim or a volume that is being deleted. A claim is used by each Pod on a node that names it, finished or
+/// The write for a claim or a volume that is being deleted. A claim is used by each Pod on a node that names it, finished or
 /// not, as in kube-controller-manager (`pkg/controller/volume/pvcprotection`); a volume is used while it is bound.
 pub(super) fn decide(key: &Key, object: &Value, pods: &[Value]) -> Decision {
     let is_used = match &*key.resource {

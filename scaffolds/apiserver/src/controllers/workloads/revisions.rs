@@ -37,7 +37,7 @@ pub(super) fn take_new(deployment: &Value, sets: &mut Vec<Set>) -> Option<Set> {
     Some(sets.remove(at))
 }
 
-/// Whether templates are the same, but for the hash.
+/// Whether templates are the same except for the hash.
 pub(super) fn is_same(one: &Value, other: &Value) -> bool {
     let plain = |template: &Value| {
         let mut template = template.clone();

@@ -42,7 +42,7 @@ impl Write {
         }
     }
 
-    /// The key of the object; that of an object that is created may lack a name.
+    /// The key of the object; the key of a new object may lack a name.
     pub(super) fn key(&self) -> Key {
         let resource = match self.object()["kind"].as_str() {
             Some("Deployment") => DEPLOYMENTS,

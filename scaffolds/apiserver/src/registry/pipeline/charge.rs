@@ -23,7 +23,7 @@ use crate::{
 
 /// The user agent of the server itself, from which managedFields take the manager.
 const MANAGER: &str = "kube-apiserver";
-/// How often a write is tried while others change the same quotas. Each time another writer has come first, so that all come to
+/// The number of tries of a write while others change the same quotas. Each time another writer has come first, so that all come to
 /// their end.
 const TRIES: usize = 256;
 
