@@ -24,7 +24,7 @@ use crate::{
 pub(super) struct Quotas {
     /// By namespace, then by name.
     counted: BTreeMap<String, BTreeMap<String, CountedQuota>>,
-    /// The namespaces whose quotas may show another usage than that of their objects.
+    /// The namespaces whose quotas may show a usage that differs from their objects.
     stale: BTreeSet<String>,
     /// The last change that was added.
     revision: u64,
@@ -76,12 +76,12 @@ impl Quotas {
             .extend(failed.filter(|namespace| counted.contains_key(namespace)));
     }
 
-    /// Counts anew which resources exist: those of a custom kind that is served now can be limited.
+    /// Looks at the served resources again: a quota can limit a custom kind once it is served.
     pub fn look_again(&mut self) {
         self.stale.extend(self.counted.keys().cloned());
     }
 
-    /// Whether nothing can be written now.
+    /// Whether the controller has no write to send.
     pub fn is_idle(&self, core: &Core) -> bool {
         self.stale.iter().all(|namespace| core.charged.has(namespace))
     }

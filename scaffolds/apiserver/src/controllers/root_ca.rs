@@ -16,7 +16,7 @@ const DESCRIPTION: (&str, &str) = (
      service IP or kubernetes.default.svc. No other usage is guaranteed across distributions of Kubernetes clusters.",
 );
 
-/// Whether this is such a ConfigMap.
+/// Whether the key is of a ConfigMap `kube-root-ca.crt`.
 pub(super) fn is_one(key: &Key) -> bool {
     &*key.resource == RESOURCE && key.name == NAME
 }

@@ -1,4 +1,4 @@
-//! The annotation that says how the containers of a Pod behave, because none of them runs.
+//! The annotation with the behaviour of a Pod's containers, of which none runs.
 
 use kubewright_machinery::go;
 use serde_json::Value;

@@ -50,7 +50,7 @@ struct Controller {
     uid: String,
 }
 
-/// The relation of an object to an owner that is told about it.
+/// The relation of a dependent to an owner.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Relation {
     /// Controlled and selected.

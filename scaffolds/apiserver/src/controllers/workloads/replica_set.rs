@@ -30,7 +30,7 @@ impl Pod {
         Self { object, ready }
     }
 
-    /// Whether none of its containers will run again.
+    /// Whether the Pod has ended: its containers will not run again.
     pub fn is_finished(&self) -> bool {
         ["Succeeded", "Failed"].contains(&text(&self.object, "/status/phase"))
     }

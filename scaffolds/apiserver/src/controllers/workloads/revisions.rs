@@ -49,7 +49,7 @@ pub(super) fn is_same(one: &Value, other: &Value) -> bool {
     plain(one) == plain(other)
 }
 
-/// The revision of the new ReplicaSet: one more than those of the old ones.
+/// The revision of the new ReplicaSet: one more than the highest revision of the old ReplicaSets.
 fn next(old: &[Set]) -> i64 {
     let last = old.iter().filter_map(|set| set.number(REVISION)).max();
     last.unwrap_or_default().max(0) + 1
