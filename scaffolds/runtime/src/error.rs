@@ -4,6 +4,8 @@ pub(crate) mod refusal;
 
 use std::{error::Error as StdError, time::Duration};
 
+use k8s_openapi::jiff::Timestamp;
+
 use crate::key::ObjectKey;
 
 /// The runtime's result.
@@ -30,6 +32,14 @@ pub enum Error {
         error: BoxError,
         /// The time to wait.
         after: Duration,
+    },
+    /// An error with a time at which the object is reconciled again: see [`Error::with_deadline`].
+    #[error("{error}")]
+    WithDeadline {
+        /// The cause, which decides on everything else.
+        error: Box<Error>,
+        /// The time of the manager's clock.
+        at: Timestamp,
     },
     /// A retry is useless until somebody changes the object: not retried, and reported in its status.
     #[error("{message}")]
@@ -155,6 +165,24 @@ impl Error {
         }
     }
 
+    /// This error, with a time of the [manager's clock](crate::Context::now) at which the object is reconciled again at the latest,
+    /// whatever the class of the error: for work that goes on later although this part of it has failed for good.
+    /// A time that has passed is ignored.
+    pub fn with_deadline(self, at: Timestamp) -> Self {
+        Self::WithDeadline {
+            error: Box::new(self),
+            at,
+        }
+    }
+
+    /// The error itself.
+    pub(crate) fn without_deadline(&self) -> &Self {
+        match self {
+            Self::WithDeadline { error, .. } => error.without_deadline(),
+            error => error,
+        }
+    }
+
     /// The reaction of a controller to this error.
     ///
     /// Responses of the API server: 409 `Conflict` is [`Class::Conflict`]; 401 and 403 are [`Class::Forbidden`], except
@@ -165,6 +193,7 @@ impl Error {
     pub fn class(&self) -> Class {
         match self {
             Self::Kube(error) => class_of(error),
+            Self::WithDeadline { error, .. } => error.class(),
             // The watch delivers its changes, so there is no need to poll.
             Self::NotOwned(other) if other.watched => Class::Terminal,
             Self::RetryAfter { after, .. } if *after >= SHORTEST_DELAY => Class::RetryAfter(*after),
@@ -179,6 +208,7 @@ impl Error {
     pub fn code(&self) -> Option<u16> {
         match self {
             Self::Kube(error) => code_of(error),
+            Self::WithDeadline { error, .. } => error.code(),
             _ => None,
         }
     }
@@ -187,6 +217,7 @@ impl Error {
     pub(crate) fn reason(&self) -> &str {
         match (self, self.class()) {
             (Self::Terminal { reason, .. }, _) => reason,
+            (Self::WithDeadline { error, .. }, _) => error.reason(),
             (Self::NotOwned(_), _) => "ChildNotOwned",
             (Self::Absent(_), _) => "KindAbsent",
             (_, Class::Forbidden) => "Forbidden",

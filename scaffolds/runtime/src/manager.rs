@@ -37,6 +37,7 @@ pub use self::{
 use crate::{
     child::ChildLabel,
     client::{self, Guards, WriteGate},
+    clock::Clock,
     condition_types::ConditionTypes,
     error::{Error, Result},
     events::{Events, Recorder},
@@ -169,6 +170,11 @@ impl Manager {
     /// The checks behind `/readyz`; by default `informer-sync`, which passes when the caches are filled.
     pub fn readyz(&self) -> &Checks {
         &self.core.probes.readyz
+    }
+
+    /// The clock that reconcilers read.
+    pub fn clock(&self) -> &Clock {
+        &self.core.settings.clock
     }
 
     /// The operator's name.

@@ -22,6 +22,7 @@ use tracing::{error, info, warn};
 use crate::{
     certificates::{self, Affixes, Keeper, Pace, Reach, Shown},
     client::{self, Guards, WriteGate},
+    clock::Clock,
     crds,
     error::{Error, Result},
     leader::{Election, ElectionConfig},
@@ -206,13 +207,14 @@ impl Operator {
             .cache_sync_timeout(self.options.cache_sync_timeout)
             .report_unseen(env::var_os(DEVELOPMENT).is_some())
             .metrics(metrics.clone())
+            .clock(Clock::of_this_process()?)
             .build();
         manager.heartbeat().start()?;
         let mut served = manager.served();
         served.certificate = self.metrics_certificate(&manager)?;
         let servers = Servers::start(&self.options, &config, &metrics, served).await?;
         if self.options.install_crds {
-            crds::install(&client, &self.assembled_crds()?).await?;
+            crds::install(&client, &assembled(&self.crds)?).await?;
         }
         manager.heartbeat().beside("`setup`", setup(&manager)).await?;
         let webhooks = self.webhooks(&manager, &metrics)?;
@@ -361,11 +363,7 @@ impl Operator {
         let guards = Guards::from(WriteGate::open()).limit(self.options.request_limit());
         let client = client::build(config, &self.agent(), &Metrics::new(), guards)?;
         let migration = StorageMigration::new(client).settle(settle);
-        Ok(migration::run(&migration, &self.assembled_crds()?, check).await)
-    }
-
-    fn assembled_crds(&self) -> Result<Vec<serde_json::Value>> {
-        assembled(&self.crds)
+        Ok(migration::run(&migration, &assembled(&self.crds)?, check).await)
     }
 }
 

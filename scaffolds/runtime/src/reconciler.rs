@@ -2,6 +2,7 @@
 
 use std::{future::Future, sync::Arc, time::Duration};
 
+use k8s_openapi::jiff::Timestamp;
 use kube::Resource;
 
 use crate::{context::Context, error::Result, key::ObjectKey};
@@ -15,6 +16,10 @@ pub enum Action {
     /// passed meanwhile, this is [`RequeueWithBackoff`](Self::RequeueWithBackoff): controller-runtime does not reconcile the
     /// object again.
     RequeueAfter(Duration),
+    /// The object is reconciled again at this time of the [manager's clock](crate::Context::now), at the latest: for work that
+    /// is due at a time of day. If the clock is set ahead, or the machine has slept, it is reconciled within a minute. A time that
+    /// has passed is [`RequeueWithBackoff`](Self::RequeueWithBackoff).
+    At(Timestamp),
     /// The object is reconciled again after its own growing delay, as after a failure ([`Backoff`](crate::Backoff)), but
     /// nothing has failed: for something that is expected to become ready soon, or much later. The delays grow until a
     /// run returns another action. Any change reconciles it at once, also one of its status alone.

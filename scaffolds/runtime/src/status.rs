@@ -5,18 +5,23 @@ use k8s_openapi::{
     apimachinery::pkg::apis::meta::v1::Condition, apimachinery::pkg::apis::meta::v1::Time, jiff::Timestamp,
 };
 
-/// A condition of the given type. `lastTransitionTime` is now; [`Conditions::set`] keeps the earlier time if the status
+/// A condition of the given type: true, false, or unknown (`None`). `lastTransitionTime` is now; [`Conditions::set`] keeps the earlier time if the status
 /// is unchanged. A condition without an `observed_generation` of its own does not refer to a generation.
 ///
 /// `reason` is one CamelCase word; `message` is for people.
-pub fn condition(type_: &str, verdict: bool, reason: &str, message: impl Into<String>) -> Condition {
+pub fn condition(type_: &str, verdict: impl Into<Option<bool>>, reason: &str, message: impl Into<String>) -> Condition {
+    let verdict = match verdict.into() {
+        Some(true) => "True",
+        Some(false) => "False",
+        None => "Unknown",
+    };
     Condition {
         type_: type_.to_owned(),
-        status: if verdict { "True" } else { "False" }.to_owned(),
+        status: verdict.to_owned(),
         reason: reason.to_owned(),
         message: message.into(),
         observed_generation: None,
-        last_transition_time: Time(now_in_seconds()),
+        last_transition_time: Time(in_seconds(Timestamp::now())),
     }
 }
 
@@ -55,9 +60,8 @@ impl Conditions for Vec<Condition> {
 }
 
 /// Kubernetes stores times in whole seconds; a more precise time would never equal the stored one.
-fn now_in_seconds() -> Timestamp {
-    let now = Timestamp::now();
-    Timestamp::from_second(now.as_second()).unwrap_or(now)
+pub(crate) fn in_seconds(time: Timestamp) -> Timestamp {
+    Timestamp::from_second(time.as_second()).unwrap_or(time)
 }
 
 #[cfg(test)]

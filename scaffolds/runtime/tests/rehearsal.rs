@@ -4,13 +4,19 @@
 mod child;
 #[path = "../examples/book/foobar.rs"]
 mod foobar;
+#[allow(dead_code, reason = "rehearsals register it")]
+#[path = "../examples/book/schedule.rs"]
+mod schedule;
 
 use std::{sync::Arc, time::Duration};
 
 use child::FooBarReconciler;
 use foobar::{FooBar, FooBarSpec};
 use k8s_openapi::{
-    api::core::v1::{ConfigMap, Secret},
+    api::{
+        batch::v1::{Job, JobCondition, JobStatus},
+        core::v1::{ConfigMap, Secret},
+    },
     apimachinery::pkg::apis::meta::v1::Time,
     jiff::Timestamp,
 };
@@ -200,3 +206,40 @@ async fn an_object_under_deletion_is_cleaned_up() {
         assert_eq!(played.result.unwrap(), next);
     }
 }
+
+fn ended(mut job: Job, condition: &str) -> Job {
+    let ended = JobCondition {
+        type_: condition.to_owned(),
+        status: "True".to_owned(),
+        ..JobCondition::default()
+    };
+    job.status = Some(JobStatus {
+        conditions: Some(vec![ended]),
+        ..JobStatus::default()
+    });
+    job
+}
+
+// ANCHOR: later
+#[tokio::test]
+async fn each_hour_has_a_job_and_three_of_those_that_ended_stay() -> Result<()> {
+    let noon = "2026-06-02T12:20:00Z".parse().expect("a time");
+    let mut rehearsal = Rehearsal::at(noon);
+    for hour in 494_556..494_560 {
+        let played = rehearsal
+            .reconcile(schedule::controller(), schedule::Hourly, foobar("here"))
+            .await?;
+        assert!(
+            matches!(played.result, Ok(Some(delay)) if delay.as_secs() == 40 * 60),
+            "at the next full hour"
+        );
+        let job: Job = played.object(&format!("sample-{hour}")).expect("the Job of this hour");
+        rehearsal = played.later(Duration::from_secs(3_600)).with(ended(job, "Complete"));
+    }
+    let played = rehearsal
+        .reconcile(schedule::controller(), schedule::Hourly, foobar("here"))
+        .await?;
+    assert_eq!(played.object::<Job>("sample-494556"), None, "the oldest one is deleted");
+    Ok(())
+}
+// ANCHOR_END: later

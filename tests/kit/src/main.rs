@@ -9,7 +9,7 @@ use kube::{
     Api, ResourceExt,
     api::{ListParams, Patch, PatchParams},
 };
-use kubewright_runtime::{Action, Context, Controller, Manager, Operator, Options, Reconciler, Result, Rule};
+use kubewright_runtime::{Action, Context, Controller, Error, Manager, Operator, Options, Reconciler, Result, Rule};
 use serde_json::json;
 
 /// What a ConfigMap asks for: `secrets` lists Secrets, which no role grants.
@@ -18,6 +18,10 @@ const LIST: &str = "list";
 const SWALLOW: &str = "swallow";
 /// How often the operator has looked at the ConfigMap, written by it.
 const LOOKED: &str = "looked";
+/// The time at which the operator writes its own into the ConfigMap.
+const WAKE_AT: &str = "wakeAt";
+/// The time of the operator's clock.
+const WOKEN: &str = "woken";
 /// Further reconciles are not counted, because each count causes one.
 const ENOUGH: usize = 3;
 
@@ -65,6 +69,9 @@ struct Maps;
 impl Reconciler<ConfigMap> for Maps {
     async fn reconcile(&self, cx: &Context<ConfigMap>, map: Arc<ConfigMap>) -> Result<Action> {
         let value = |key: &str| map.data.as_ref().and_then(|data| data.get(key)).map(String::as_str);
+        if let Some(time) = value(WAKE_AT) {
+            return wake(cx, &map, time).await;
+        }
         let Some(wanted) = value(LIST) else {
             return Ok(Action::Done);
         };
@@ -86,4 +93,19 @@ impl Reconciler<ConfigMap> for Maps {
         }
         Ok(Action::Done)
     }
+}
+
+/// Waits for the time, and then writes the clock's.
+async fn wake(cx: &Context<ConfigMap>, map: &ConfigMap, time: &str) -> Result<Action> {
+    let time = time
+        .parse()
+        .map_err(|error| Error::terminal("BadTime", format!("{error}")))?;
+    if cx.now() < time {
+        return Ok(Action::At(time));
+    }
+    let maps: Api<ConfigMap> = Api::namespaced(cx.client().clone(), &map.namespace().unwrap_or_default());
+    let patch = json!({"data": {WAKE_AT: null, WOKEN: cx.now()}});
+    maps.patch(&map.name_any(), &PatchParams::default(), &Patch::Merge(patch))
+        .await?;
+    Ok(Action::Done)
 }

@@ -5,6 +5,7 @@ use std::{
     fs,
     path::Path,
     process::{Command, Output},
+    time::Duration,
 };
 
 use k8s_openapi::api::core::v1::{ConfigMap, Namespace, Secret};
@@ -104,6 +105,11 @@ fn narrowed(on_kube_apiserver: bool) {
 /// The operator has a role in a namespace that a new cluster does not have.
 fn elsewhere(on_kube_apiserver: bool) -> Case {
     Case::new(on_kube_apiserver).with("KIT_GRANT_IN", "monitoring")
+}
+
+#[test]
+fn an_operator_has_the_clock_the_arguments_and_the_environment_of_its_test() {
+    Case::new(false).runs("ten_minutes_later");
 }
 
 #[test]
@@ -295,5 +301,42 @@ async fn an_object_without_the_label_is_named() -> Result<()> {
         Ok(lines.any(|line| line.contains("not seen by `owns`") && line.contains("by-a-test")))
     })
     .await?;
+    operator.stop()
+}
+
+#[tokio::test]
+#[ignore = "a case runs it"]
+async fn ten_minutes_later() -> Result<()> {
+    let cluster = TestCluster::start().await?;
+    let maps: Api<ConfigMap> = Api::namespaced(cluster.client(), cluster.namespace());
+    let map = ConfigMap {
+        metadata: ObjectMeta {
+            name: Some("alarm".to_owned()),
+            ..ObjectMeta::default()
+        },
+        data: Some([("wakeAt".to_owned(), "2030-01-01T00:10:00Z".to_owned())].into()),
+        ..ConfigMap::default()
+    };
+    maps.create(&PostParams::default(), &map).await?;
+    // ANCHOR: clock
+    let start = "2030-01-01T00:00:00Z".parse().expect("a time");
+    let mut operator = cluster
+        .operator(OPERATOR)
+        .arg("--log-format=json")
+        .env("RUST_LOG", "debug")
+        .clock(start)
+        .start()
+        .await?;
+    // ANCHOR_END: clock
+    assert!(operator.log().contains(r#""level":"DEBUG""#), "{}", operator.log());
+    let woken = async || {
+        let data = maps.get("alarm").await?.data.unwrap_or_default();
+        Ok::<_, kubewright_runtime::Error>(data.get("woken").cloned())
+    };
+    operator.advance(Duration::from_secs(599))?;
+    assert_eq!(woken().await?, None);
+    operator.advance(Duration::from_secs(1))?;
+    wait_for("the alarm", async || Ok(woken().await?.is_some())).await?;
+    assert_eq!(woken().await?.as_deref(), Some("2030-01-01T00:10:00Z"));
     operator.stop()
 }

@@ -23,6 +23,7 @@ mod policies;
 mod replicas;
 mod routes;
 mod running;
+mod schedule;
 mod settings;
 mod shared;
 mod sources;

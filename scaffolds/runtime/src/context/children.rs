@@ -1,11 +1,13 @@
 //! The owned children of an object: applied, adopted, pruned.
 
+use std::sync::Arc;
+
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 
 use super::{Context, apply::Wanted};
 use crate::{
     api::Requests,
-    child::{Applied, Existing, Ownership},
+    child::{Applied, Existing, Ownership, controller_of},
     error::{Error, Result},
     key::{ObjectKey, check_name, check_namespace},
     kind::Kind,
@@ -95,23 +97,51 @@ impl<K: AnyObject> Context<K> {
         self.prune(&Kind::<C>::of(), keep).await
     }
 
-    pub(super) async fn prune<C: AnyObject>(&self, kind: &Kind<C>, keep: &[&str]) -> Result<usize> {
-        let children = self.of(kind).children()?;
+    /// Deletes these children, in their order, and returns how many: the oldest of many, or one. Deleting goes on in the
+    /// background, as with [`prune_children`](Self::prune_children): what a child owns goes after it, as with `kubectl delete`.
+    ///
+    /// # Guarantees
+    ///
+    /// An object is deleted only if its uid is still the observed one. Children that are being deleted already are skipped.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Setup`], before any request, if an object is not a child of this one, or the controller does not declare
+    /// [`prunes`](crate::Controller::prunes); [`Error::Kube`] if a request fails; the rest is left to the next reconcile.
+    pub async fn delete_children<C: Object>(&self, children: &[Arc<C>]) -> Result<usize> {
+        self.delete(&Kind::<C>::of(), children).await
+    }
+
+    pub(super) async fn delete<C: AnyObject>(&self, kind: &Kind<C>, children: &[Arc<C>]) -> Result<usize> {
         self.check_prunes(kind)?;
+        let uid = self.object.meta().uid.as_deref();
+        for child in children {
+            if controller_of(&**child).map(|owner| owner.uid.as_str()) != uid || !self.is_beside(&**child) {
+                let (kind, child) = (kind.kind(), ObjectKey::of(&**child));
+                return Err(Error::Setup(format!("{kind} `{child}` is not a child of this object")));
+            }
+        }
         let mut deleted = 0;
         for child in children {
             let meta = child.meta();
-            let (name, uid) = (
-                meta.name.as_deref().unwrap_or_default(),
-                meta.uid.as_deref().unwrap_or_default(),
-            );
-            if keep.contains(&name) || meta.deletion_timestamp.is_some() {
+            if meta.deletion_timestamp.is_some() {
                 continue;
             }
-            let requests = Requests::beside(&self.shared.client, kind, &ObjectKey::of(&*child));
-            deleted += usize::from(requests.delete(name, uid).await?);
+            let (name, uid) = (meta.name.as_deref(), meta.uid.as_deref());
+            let requests = Requests::beside(&self.shared.client, kind, &ObjectKey::of(&**child));
+            deleted += usize::from(
+                requests
+                    .delete(name.unwrap_or_default(), uid.unwrap_or_default())
+                    .await?,
+            );
         }
         Ok(deleted)
+    }
+
+    pub(super) async fn prune<C: AnyObject>(&self, kind: &Kind<C>, keep: &[&str]) -> Result<usize> {
+        let mut children = self.of(kind).children()?;
+        children.retain(|child| !keep.contains(&child.meta().name.as_deref().unwrap_or_default()));
+        self.delete(kind, &children).await
     }
 
     /// Whether the controller declares that it deletes objects of this kind.

@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use k8s_openapi::{api::core::v1::Pod, jiff::Timestamp};
+use k8s_openapi::api::core::v1::Pod;
 
 use super::{Context, claim::uid};
 use crate::{
@@ -134,7 +134,7 @@ impl<K: AnyObject> Context<K> {
 
     async fn delete_surplus(&self, wanted: usize, kept: &mut KeptPods) -> Result<()> {
         let surplus = kept.pods.len().saturating_sub(wanted);
-        for victim in pods::victims(&kept.pods, surplus.min(BURST), Timestamp::now()) {
+        for victim in pods::victims(&kept.pods, surplus.min(BURST), self.now()) {
             kept.deleted += usize::from(self.delete_known(&victim).await?);
             kept.pods.retain(|pod| !Arc::ptr_eq(pod, &victim));
         }

@@ -16,7 +16,7 @@ mod unowned;
 
 use std::sync::{Arc, Mutex, PoisonError, atomic::AtomicBool};
 
-use k8s_openapi::api::core::v1::ObjectReference;
+use k8s_openapi::{api::core::v1::ObjectReference, jiff::Timestamp};
 use kube::Client;
 
 pub(crate) use self::{
@@ -80,6 +80,11 @@ impl<K: AnyObject> Context<K> {
     /// without the context.
     pub fn child_label(&self) -> (&'static str, &str) {
         self.shared.label.pair()
+    }
+
+    /// The time of the [manager's clock](crate::ManagerBuilder::clock). Read it in place of the system's, so that tests can set it.
+    pub fn now(&self) -> Timestamp {
+        self.shared.clock.now()
     }
 
     /// The number of consecutive reconciles of this object, before this one, that failed or returned a requeue with back-off; 0

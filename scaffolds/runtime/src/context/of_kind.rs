@@ -136,6 +136,11 @@ impl<K: AnyObject, C: AnyObject> OfKind<'_, K, C> {
         self.cx.prune(self.kind, keep).await
     }
 
+    /// See [`Context::delete_children`].
+    pub async fn delete_children(&self, children: &[Arc<C>]) -> Result<usize> {
+        self.cx.delete(self.kind, children).await
+    }
+
     /// See [`Context::apply_shared`].
     pub async fn apply_shared(&self, intent: C) -> Result<Applied<C>> {
         Box::pin(self.cx.apply_co_owned(self.kind, intent, Existing::Repaired)).await

@@ -12,6 +12,7 @@ use serde_json::Value;
 use super::{Blocked, Deleted, Selector, Unchosen};
 use crate::{
     child::{Applies, ChildLabel},
+    clock::Clock,
     events::Recorder,
     informer::{Informer, SubscriptionId, Watchable},
     key::ObjectKey,
@@ -57,6 +58,7 @@ impl Writes {
 pub(crate) struct Shared<K> {
     pub(crate) client: Client,
     pub(crate) recorder: Recorder,
+    pub(crate) clock: Clock,
     /// The field manager, by which our own writes are recognised.
     pub(crate) manager: String,
     /// The label by which the caches select children.

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, atomic::Ordering};
 
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
 use kube::{api::Patch, core::object::HasStatus};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -17,10 +17,18 @@ use crate::{
 };
 
 impl<K: AnyObject> Context<K> {
-    /// A condition of this object, with the generation being reconciled.
-    pub fn condition(&self, type_: &str, verdict: bool, reason: &str, message: impl Into<String>) -> Condition {
+    /// A condition of this object, true, false or unknown (`None`), with the generation being reconciled and the
+    /// [clock's](Self::now) time.
+    pub fn condition(
+        &self,
+        type_: &str,
+        verdict: impl Into<Option<bool>>,
+        reason: &str,
+        message: impl Into<String>,
+    ) -> Condition {
         Condition {
             observed_generation: self.object.meta().generation,
+            last_transition_time: Time(status::in_seconds(self.now())),
             ..status::condition(type_, verdict, reason, message)
         }
     }

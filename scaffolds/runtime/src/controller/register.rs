@@ -18,7 +18,7 @@ use crate::{
     queue::WorkQueue,
     rbac::{Registration, Use},
     reconciler::Reconciler,
-    worker::{Main, Outage, Traces, Worker},
+    worker::{Alarms, Main, Outage, Traces, Worker},
 };
 
 /// The parts of a controller that its subscriptions use.
@@ -97,6 +97,8 @@ impl<K: AnyObject> Controller<K> {
         let filter = self.predicate.map(|predicate| wiring.filter(&wiring.kind, predicate));
         let main = Main::new(wiring.queue.clone(), in_flight.clone(), filter, manager.gate().clone());
         joining.background(wiring.blocked.clone().poll(wiring.queue.clone()));
+        let alarms = Arc::new(Alarms::new(manager.clock().clone()));
+        joining.background(alarms.clone().ring(wiring.queue.clone()));
         let outage = Arc::<Outage>::default();
         joining.background(outage.clone().report(self.name.clone()));
         let source = subscribe(
@@ -130,6 +132,7 @@ impl<K: AnyObject> Controller<K> {
         let shared = Shared {
             client: manager.client().clone(),
             recorder: manager.recorder(&self.name),
+            clock: manager.clock().clone(),
             manager: manager.field_manager(&self.name),
             label: manager.child_label(),
             queue: wiring.queue.clone(),
@@ -155,6 +158,7 @@ impl<K: AnyObject> Controller<K> {
             conditions: manager.conditions().clone(),
             traces: Traces::new(self.abnormal),
             outage,
+            alarms,
             heartbeat: manager.heartbeat().clone(),
             timeout: self.timeout,
             main,

@@ -13,6 +13,7 @@ use kube::{Client, Config};
 
 use super::{Core, Manager, namespaces::Choosing};
 use crate::{
+    clock::Clock,
     error::{Error, Result},
     events::Events,
     heartbeat::Heartbeat,
@@ -46,6 +47,7 @@ pub(super) struct Settings {
     pub(super) sync_limit: Duration,
     pub(super) reports_unseen: bool,
     pub(super) metrics: Metrics,
+    pub(super) clock: Clock,
 }
 
 /// The settings of a client.
@@ -83,6 +85,7 @@ impl Manager {
                 sync_limit: CACHE_SYNC_TIMEOUT,
                 reports_unseen: false,
                 metrics: Metrics::new(),
+                clock: Clock::system(),
             },
         }
     }
@@ -182,6 +185,12 @@ impl ManagerBuilder {
     /// The metrics to use; pass the client's, so that one scrape contains all of them.
     pub fn metrics(mut self, metrics: Metrics) -> Self {
         self.settings.metrics = metrics;
+        self
+    }
+
+    /// The clock that reconcilers read. Default: the system's.
+    pub fn clock(mut self, clock: Clock) -> Self {
+        self.settings.clock = clock;
         self
     }
 

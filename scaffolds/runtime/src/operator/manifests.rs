@@ -58,7 +58,7 @@ impl Operator {
     /// making schemas takes time. Types of different names are different kinds.
     fn needed_crds(&self, manager: &Manager) -> Result<Vec<Value>> {
         if !manager.stated().is_empty() {
-            return self.assembled_crds();
+            return super::assembled(&self.crds);
         }
         let name = |it: &Crd| it.name.rsplit("::").next().unwrap_or_default();
         let alike = |it: &&Crd| self.crds.iter().filter(|other| name(other) == name(it)).count() > 1;

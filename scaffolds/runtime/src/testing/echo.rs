@@ -12,20 +12,21 @@ use futures::stream;
 use http::{Method, Request, Response, StatusCode};
 use http_body_util::{BodyExt, Full, StreamBody, combinators::UnsyncBoxBody};
 use hyper::body::Frame;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use kube::{Client, client::Body, core::SelectorExt};
 use serde_json::{Value, json};
 
 use super::rehearsal::Write;
-use crate::selector;
+use crate::{clock::Clock, selector, status::in_seconds};
 
 type Answer = Response<UnsyncBoxBody<Bytes, Infallible>>;
 
 /// Objects by path, and the requests. Clones share them.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub(super) struct Echo(Arc<Mutex<State>>);
 
-#[derive(Default)]
 struct State {
+    clock: Clock,
     objects: BTreeMap<String, Value>,
     writes: Vec<Write>,
     /// A part of a path, and the status code with which writes to matching paths are refused.
@@ -44,6 +45,29 @@ enum Target<'a> {
 }
 
 impl Echo {
+    /// No object; those that are made get their times from this clock.
+    pub(super) fn new(clock: Clock) -> Self {
+        let (objects, writes, refused, unselected) = Default::default();
+        Self(Arc::new(Mutex::new(State {
+            clock,
+            objects,
+            writes,
+            refused,
+            unselected,
+            version: 0,
+        })))
+    }
+
+    /// The same objects, without the requests and refusals so far.
+    pub(super) fn quiet(self) -> Self {
+        let mut state = self.state();
+        state.writes.clear();
+        state.refused.clear();
+        state.unselected.clear();
+        drop(state);
+        self
+    }
+
     pub(super) fn client(&self) -> Client {
         let echo = self.clone();
         let service = tower::service_fn(move |request: Request<Body>| {
@@ -107,6 +131,10 @@ impl Echo {
 }
 
 impl State {
+    fn now(&self) -> Time {
+        Time(in_seconds(self.clock.now()))
+    }
+
     fn handle(&mut self, method: &Method, path: &str, sent: Value, apply: bool) -> (StatusCode, Value) {
         let verb = match *method {
             Method::POST => "create",
@@ -196,7 +224,7 @@ impl State {
     fn delete(&mut self, path: &str) -> (StatusCode, Value) {
         match self.objects.get(path).cloned() {
             Some(mut object) if is_held(&object) => {
-                object["metadata"]["deletionTimestamp"] = json!("2000-01-01T00:00:00Z");
+                object["metadata"]["deletionTimestamp"] = json!(self.now());
                 (StatusCode::OK, self.store(path, object))
             }
             Some(object) => {
@@ -211,11 +239,12 @@ impl State {
         self.version += 1;
         let meta = &mut object["metadata"];
         meta["resourceVersion"] = json!(self.version.to_string());
-        if meta["uid"].is_null() {
-            meta["uid"] = json!(format!("uid-{}", self.version));
-        }
-        if meta["generation"].is_null() {
-            meta["generation"] = json!(1);
+        let known = self.objects.get(path).map(|known| &known["metadata"]);
+        let first = json!({"uid": format!("uid-{}", self.version), "generation": 1, "creationTimestamp": self.now()});
+        for field in ["uid", "generation", "creationTimestamp"] {
+            if meta[field].is_null() {
+                meta[field] = known.unwrap_or(&first)[field].clone();
+            }
         }
         self.objects.insert(path.to_owned(), object.clone());
         object

@@ -12,6 +12,7 @@ mod dev_server;
 mod echo;
 mod fixtures;
 mod granted;
+mod launch;
 mod log_filter;
 mod operator;
 mod policies;
@@ -41,13 +42,14 @@ use kube::{
 use kubewright_schema::files;
 use tokio::time::{Instant, sleep};
 
-use self::builder::Server;
 pub use self::builder::TestClusterBuilder;
 pub use self::fixtures::{apply, wait_for_condition, wait_for_condition_of};
+pub use self::launch::OperatorBuilder;
 pub use self::operator::{Program, RunningOperator};
 pub use self::rehearsal::{Rehearsal, Rehearsed, Write};
 pub use self::round_trip::{RoundTrips, round_trips};
 pub use self::trial::{Mutated, Trial};
+use self::{builder::Server, launch::Launch};
 use crate::{
     connection, crds,
     error::{Error, Result},
@@ -229,12 +231,22 @@ impl TestCluster {
     /// program cannot be started, ends, or is not ready in time, which is 30 s, or 5 s after the first request that no role
     /// grants: then the error contains the `.rule(…)` that does. [`Error::Kube`] if the cluster refuses CRDs or roles.
     pub async fn run_operator(&self, program: impl Into<Program>) -> Result<RunningOperator> {
-        let program = program.into().of_this_checkout()?;
+        self.operator(program).start().await
+    }
+
+    /// The operator with arguments, environment variables or a clock of the test's choice.
+    pub fn operator(&self, program: impl Into<Program>) -> OperatorBuilder<'_> {
+        OperatorBuilder::new(self, program.into())
+    }
+
+    /// Starts an operator of this program.
+    async fn start_operator(&self, program: Program, launch: Launch) -> Result<RunningOperator> {
+        let program = program.of_this_checkout()?;
         let mut crds = files::documents(Path::new("config/crd/bases")).map_err(Error::Setup)?;
         // The folder also contains a kustomization.
         crds.retain(|document| document["kind"] == "CustomResourceDefinition");
         crds::install(&self.client, &crds).await?;
-        RunningOperator::start(program, self).await
+        RunningOperator::start(program, launch, self).await
     }
 }
 

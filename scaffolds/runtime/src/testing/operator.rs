@@ -3,7 +3,7 @@
 use std::{
     env,
     fs::{self, File},
-    io,
+    io::{self, Write as _},
     path::PathBuf,
     process::{Child, Command, ExitStatus, Stdio},
     time::Duration,
@@ -16,11 +16,12 @@ use tokio::{
 };
 
 use super::{
-    PATIENCE, PERIOD, TestCluster, account::Account, converters::Converters, free_ports, log_filter::with_warnings,
-    policies, random, refusals::Refusals, webhooks::Webhooks,
+    PATIENCE, PERIOD, TestCluster, account::Account, converters::Converters, free_ports, launch::Launch,
+    log_filter::with_warnings, policies, random, refusals::Refusals, webhooks::Webhooks,
 };
 use crate::{
     checkout::built_from,
+    clock::{TEST_CLOCK, TEST_CLOCK_SET},
     error::{Error, Result},
     operator::DEVELOPMENT,
 };
@@ -81,7 +82,7 @@ pub struct RunningOperator {
 }
 
 impl RunningOperator {
-    pub(super) async fn start(program: &str, cluster: &TestCluster) -> Result<Self> {
+    pub(super) async fn start(program: &str, launch: Launch, cluster: &TestCluster) -> Result<Self> {
         let cannot = |error: io::Error| Error::Setup(format!("cannot run `{program}`: {error}"));
         check_role(program).map_err(cannot)??;
         let account = Account::make(cluster).await?;
@@ -105,8 +106,16 @@ impl RunningOperator {
             }
             None => _ = command.arg("--webhook-bind-address=0"),
         }
+        command.args(&launch.arguments).envs(launch.variables);
+        let stdin = match launch.clock {
+            Some(start) => {
+                command.env(TEST_CLOCK, start.to_string());
+                Stdio::piped()
+            }
+            None => Stdio::null(),
+        };
         command
-            .stdin(Stdio::null())
+            .stdin(stdin)
             .stdout(output.try_clone().map_err(cannot)?)
             .stderr(output);
         let mut running = Self {
@@ -118,6 +127,11 @@ impl RunningOperator {
             _converters: converters,
         };
         running.ready(port).await?;
+        if launch.clock.is_some() && !running.log().contains(TEST_CLOCK_SET) {
+            let text = format!("`{program}` does not take the clock of a test");
+            let hint = "run the program of `operator!(…)`, which cargo builds for tests with the feature `testing` of the runtime";
+            return Err(Error::Setup(format!("{text}\n\nhint: {hint}")));
+        }
         if webhooks.is_some() && !cluster.is_in_process() {
             sleep(NOTICED).await;
         }
@@ -127,6 +141,19 @@ impl RunningOperator {
     /// The log so far.
     pub fn log(&self) -> String {
         String::from_utf8_lossy(&fs::read(&self.log).unwrap_or_default()).into_owned()
+    }
+
+    /// Moves the operator's [clock](super::OperatorBuilder::clock) ahead: an object whose [`Action::At`](crate::Action::At) is
+    /// then reached is reconciled soon after this returns.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Setup`] if it has no clock of its own, or has ended.
+    pub fn advance(&mut self, by: Duration) -> Result<()> {
+        let cannot = |why: &str| Error::Setup(format!("the operator's clock cannot be moved: {why}"));
+        let stdin = self.child.stdin.as_mut();
+        let stdin = stdin.ok_or_else(|| cannot("it was started without `clock`"))?;
+        writeln!(stdin, "{}", by.as_nanos()).map_err(|error| cannot(&error.to_string()))
     }
 
     /// Ends the operator, at the end of a test that has passed.

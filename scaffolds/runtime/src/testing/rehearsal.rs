@@ -2,12 +2,14 @@
 
 use std::{sync::Arc, time::Duration};
 
+use k8s_openapi::jiff::Timestamp;
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
 use super::echo::Echo;
 use crate::{
     child::ChildLabel,
+    clock::Clock,
     controller::Controller,
     error::{Error, Result},
     key::ObjectKey,
@@ -35,14 +37,17 @@ const NAME: &str = "rehearsal";
 /// which are those of [`with_child`](Self::with_child). The name of an object that therefore is not seen, although a
 /// controller reference names an object of the reconciled kind, is in [`Rehearsed::unseen`], and on stderr.
 ///
+/// The [clock](crate::Clock) stands still, at the time of [`at`](Self::at) or of the rehearsal's beginning.
+/// [`Rehearsed::later`] goes on with the objects that a reconcile has left.
+///
 /// # Caveats
 ///
 /// The response to a write is what was sent. Nothing is validated, defaulted, pruned or garbage-collected, and a
 /// server-side apply is merged without `managedFields`. Use it to test the reconciler's decisions; to test their
 /// effects in Kubernetes, use [`TestCluster`](super::TestCluster).
-#[derive(Default)]
 pub struct Rehearsal {
     echo: Echo,
+    clock: Clock,
     /// The paths of the children of the reconciled object.
     children: Vec<String>,
 }
@@ -62,20 +67,38 @@ pub struct Write {
 /// The result of a reconcile.
 pub struct Rehearsed {
     echo: Echo,
+    clock: Clock,
+    children: Vec<String>,
     key: ObjectKey,
     unseen: Vec<String>,
     /// The reconciler's result: `Ok(None)` if nothing is left to do, `Ok(Some(delay))` if it wants to run again.
     pub result: Result<Option<Duration>>,
 }
 
+impl Default for Rehearsal {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl Rehearsal {
     /// A cluster without any object.
     pub fn new() -> Self {
-        Self::default()
+        Self::at(Timestamp::now())
     }
 
-    /// Adds this object, in the namespace `default` if it is namespaced and names none. It gets a uid, a generation and
-    /// a resourceVersion if it has none.
+    /// As [`new`](Self::new), with a clock that stands at this time.
+    pub fn at(time: Timestamp) -> Self {
+        let clock = Clock::stopped_at(time);
+        Self {
+            echo: Echo::new(clock.clone()),
+            clock,
+            children: Vec::new(),
+        }
+    }
+
+    /// Adds this object, in the namespace `default` if it is namespaced and names none, or replaces the one of its name. It
+    /// gets a uid, a generation, a time of creation and a resourceVersion if it has none.
     pub fn with<C: Object>(self, object: C) -> Self {
         self.with_of(&Kind::of(), object)
     }
@@ -125,7 +148,10 @@ impl Rehearsal {
             own(&mut object, &kind, &owner["metadata"]);
             self.echo.put(child, object);
         }
-        let manager = Manager::builder(self.echo.client()).name(NAME).namespace("default");
+        let manager = Manager::builder(self.echo.client())
+            .name(NAME)
+            .namespace("default")
+            .clock(self.clock.clone());
         let manager = Arc::new(manager.build());
         let (worker, _) = controller.connect(&manager, reconciler)?;
         let (stop, stopped) = oneshot::channel::<()>();
@@ -146,6 +172,8 @@ impl Rehearsal {
         }
         Ok(Rehearsed {
             echo: self.echo,
+            clock: self.clock,
+            children: self.children,
             key,
             unseen,
             result,
@@ -166,6 +194,18 @@ impl Rehearsal {
 }
 
 impl Rehearsed {
+    /// The same cluster with the clock moved ahead by `time`, for the next reconcile: with the objects that this one has left,
+    /// and without its writes and events. Objects that other controllers would have changed meanwhile are set
+    /// [`with`](Rehearsal::with) their new state.
+    pub fn later(self, time: Duration) -> Rehearsal {
+        self.clock.advance(time);
+        Rehearsal {
+            echo: self.echo.quiet(),
+            clock: self.clock,
+            children: self.children,
+        }
+    }
+
     /// The writes in their order, without events.
     pub fn writes(&self) -> Vec<Write> {
         let all = self.echo.writes().into_iter();

@@ -1,5 +1,6 @@
 //! The workers of a controller: they take keys from its queue, run the reconciler, and handle the result.
 
+mod alarms;
 mod frequent;
 mod outage;
 #[cfg(feature = "testing")]
@@ -24,6 +25,7 @@ use tracing::{Instrument, Span, error, field, info_span, warn};
 
 use self::frequent::{Frequent, MANY, WINDOW};
 pub(crate) use self::{
+    alarms::Alarms,
     outage::Outage,
     trace::Traces,
     wake::{Main, priority},
@@ -56,6 +58,7 @@ pub(crate) struct Worker<K: AnyObject, R> {
     pub(crate) conditions: ConditionTypes,
     pub(crate) traces: Traces,
     pub(crate) outage: Arc<Outage>,
+    pub(crate) alarms: Arc<Alarms>,
     pub(crate) heartbeat: Heartbeat,
     pub(crate) timeout: Option<Duration>,
     pub(crate) main: Main<K>,
@@ -178,6 +181,7 @@ impl<K: AnyObject, R: Reconciler<K>> Worker<K, R> {
         // This run waits again if it has to.
         self.shared.unchosen.forget_owner(held.key());
         let key = held.key().clone();
+        self.alarms.clear(&key);
         // Also if its namespace was deleted right after it.
         if self.main.has_gone(&key)
             && let Err(panic) = isolated(|| self.reconciler.deleted(&key))

@@ -38,6 +38,7 @@ impl<K: AnyObject, R: Reconciler<K>> Worker<K, R> {
         match self.run(&cx).await {
             End::Returned(Ok(Next::Nothing)) => Ok(None),
             End::Returned(Ok(Next::After(delay))) => Ok(Some(delay)),
+            End::Returned(Ok(Next::At(at))) => Ok(Some(self.shared.clock.until(at))),
             End::Returned(Ok(Next::Backoff)) => Ok(Some(self.queue.add_unfinished(key.clone(), Priority::Normal))),
             End::Returned(Err(error)) => Err(error),
             End::Panicked(message) => Err(Error::retry(format!("the reconciler panicked: {message}"))),

@@ -2,6 +2,7 @@
 
 use std::{fmt, sync::Arc, time::Duration};
 
+use k8s_openapi::jiff::Timestamp;
 use serde_json::{Value, json};
 use tracing::warn;
 
@@ -42,6 +43,7 @@ impl fmt::Display for CutOff {
 pub(super) enum Next {
     Nothing,
     After(Duration),
+    At(Timestamp),
     Backoff,
 }
 
@@ -60,6 +62,14 @@ impl Next {
             );
         }
         Self::Backoff
+    }
+
+    /// The time `at`, which is `left` from now.
+    fn at(at: Timestamp, left: Duration, attempt: u32) -> Self {
+        match Self::after(left, attempt) {
+            Self::After(_) => Self::At(at),
+            next => next,
+        }
     }
 }
 
@@ -114,6 +124,7 @@ impl<K: AnyObject, R: Reconciler<K>> Worker<K, R> {
         Ok(match action {
             Action::Done => Next::Nothing,
             Action::RequeueAfter(delay) => Next::after(delay, cx.attempt),
+            Action::At(at) => Next::at(at, cx.shared.clock.until(at), cx.attempt),
             Action::RequeueWithBackoff => Next::Backoff,
         })
     }

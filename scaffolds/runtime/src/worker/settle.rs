@@ -27,7 +27,7 @@ impl<K: AnyObject, R: Reconciler<K>> Worker<K, R> {
         let priority = cx.next_priority().unwrap_or(priority);
         let error = match end {
             End::Returned(Ok(next)) => return self.succeed(cx, next, priority).await,
-            End::Returned(Err(error)) if is_gone(cx, &error).await => {
+            End::Returned(Err(error)) if is_gone(cx, error.without_deadline()).await => {
                 return self.succeed(cx, Next::Nothing, priority).await;
             }
             End::Returned(Err(error)) => error,
@@ -60,6 +60,11 @@ impl<K: AnyObject, R: Reconciler<K>> Worker<K, R> {
                 self.queue.add_after(cx.key.clone(), priority, delay);
                 Outcome::RequeueAfter
             }
+            Next::At(at) => {
+                self.queue.forget(&cx.key);
+                self.alarms.set(&cx.key, at, priority);
+                Outcome::RequeueAfter
+            }
             // Counted as a failure is: the delays grow.
             Next::Backoff => {
                 self.queue.add_unfinished(cx.key.clone(), priority);
@@ -69,6 +74,12 @@ impl<K: AnyObject, R: Reconciler<K>> Worker<K, R> {
     }
 
     async fn fail(&self, cx: &Context<K>, error: &Error, priority: Priority) -> Outcome {
+        if let Error::WithDeadline { error, at } = error {
+            if !self.alarms.clock().until(*at).is_zero() {
+                self.alarms.set(&cx.key, *at, priority);
+            }
+            return Box::pin(self.fail(cx, error, priority)).await;
+        }
         let class = error.class();
         let conflicts = self.traces.conflicts(&cx.key, class == Class::Conflict);
         match class {

@@ -8,7 +8,7 @@ use crate::support::{
 };
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{CustomResourceExt, api::ObjectMeta};
-use kubewright_runtime::{Action, Context, Controller, Manager, Reconciler, Result};
+use kubewright_runtime::{Action, Context, Controller, Manager, Reconciler, Result, testing::Rehearsal};
 use serde_json::json;
 use tokio::task::JoinHandle;
 
@@ -101,4 +101,40 @@ async fn a_controller_that_does_not_declare_prunes_may_not_prune() {
     running.abort();
     assert_eq!(children(&world), ["/a-one", "/a-two"]);
     assert_eq!(world.requests("DELETE").len(), 0);
+}
+
+/// Deletes the ConfigMap `victim`, whoever owns it.
+struct Deletes;
+
+impl Reconciler<FooBar> for Deletes {
+    async fn reconcile(&self, cx: &Context<FooBar>, _: Arc<FooBar>) -> Result<Action> {
+        let victims: Vec<_> = cx.get::<ConfigMap>("victim")?.into_iter().collect();
+        cx.delete_children(&victims).await?;
+        Ok(Action::Done)
+    }
+}
+
+#[tokio::test]
+async fn one_child_is_deleted_by_its_uid_and_an_object_of_another_owner_never() {
+    let mut victim = ConfigMap::default();
+    victim.metadata.name = Some("victim".to_owned());
+    let object = || {
+        let spec = serde_json::from_value(foobar("x")["spec"].clone()).unwrap();
+        FooBar::new("a", spec)
+    };
+    let controller = || controller().prunes::<ConfigMap>();
+    let ours = Rehearsal::new().with_child(victim.clone());
+    let played = ours.reconcile(controller(), Deletes, object()).await.unwrap();
+    assert!(played.result.is_ok());
+    let write = &played.writes()[0];
+    assert_eq!(write.verb, "delete");
+    assert!(write.body["preconditions"]["uid"].is_string(), "{}", write.body);
+    assert!(played.object::<ConfigMap>("victim").is_none());
+
+    let theirs = Rehearsal::new().with(victim);
+    let all = controller().caches_all::<ConfigMap>();
+    let played = theirs.reconcile(all, Deletes, object()).await.unwrap();
+    let error = played.result.as_ref().unwrap_err().to_string();
+    assert_eq!(error, "ConfigMap `default/victim` is not a child of this object");
+    assert!(played.writes().is_empty() && played.object::<ConfigMap>("victim").is_some());
 }

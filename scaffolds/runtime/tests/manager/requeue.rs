@@ -13,10 +13,10 @@ use crate::support::{
     kinds::{FooBar, Running, at, config_map, foobar, seconds, world},
     notes::{Notes, Seen, manager, taken},
 };
-use k8s_openapi::api::core::v1::ConfigMap;
+use k8s_openapi::{api::core::v1::ConfigMap, jiff::Timestamp};
 use kubewright_runtime::{
-    Action, Backoff, Cleanup, Context, Controller, Error, ObjectKey, Predicate, Priority, RateLimit, Reconciler,
-    Result, Wake,
+    Action, Backoff, Cleanup, Clock, Context, Controller, Error, Manager, ObjectKey, Predicate, Priority, RateLimit,
+    Reconciler, Result, Wake,
 };
 use serde_json::json;
 use tokio::{sync::mpsc, time::Instant};
@@ -293,5 +293,86 @@ async fn retries_of_a_controller_are_limited_together() {
         counts.push(retried.load(Ordering::Relaxed));
     }
     assert_eq!(counts, [10, 15, 20]);
+    running.stop().await.unwrap();
+}
+
+/// Returns the next result of a list, and notes when it ran, in seconds of the clock.
+struct Timed {
+    start: Timestamp,
+    runs: Arc<Mutex<Vec<i64>>>,
+    results: Mutex<Vec<Result<Action>>>,
+}
+
+impl Reconciler<FooBar> for Timed {
+    async fn reconcile(&self, cx: &Context<FooBar>, _: Arc<FooBar>) -> Result<Action> {
+        let passed = cx.now().as_second() - self.start.as_second();
+        self.runs.lock().unwrap().push(passed);
+        self.results.lock().unwrap().pop().unwrap_or(Ok(Action::Done))
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_object_is_reconciled_at_a_time_of_the_clock_after_a_success_and_after_an_error() {
+    let start: Timestamp = "2026-01-01T00:00:00Z".parse().unwrap();
+    let after = |seconds: i64| Timestamp::from_second(start.as_second() + seconds).unwrap();
+    let clock = Clock::started_at(start);
+    let (world, runs) = (world(), Arc::<Mutex<Vec<i64>>>::default());
+    let manager = Manager::builder(world.client()).clock(clock.clone()).build();
+    world.put(&at("a"), foobar("x"));
+    let mut results = vec![
+        Ok(Action::At(after(600))),
+        // A change runs it at 700; the time that this run returns replaces the pending one.
+        Ok(Action::At(after(5_000))),
+        Ok(Action::At(after(900))),
+        // Not retried for its class, but for its deadline; the class decides that the status contains it.
+        Err(Error::terminal("Taken", "the name is taken").with_deadline(after(1_000))),
+        // The clock is moved.
+        Ok(Action::At(after(100_000))),
+        // A deadline or time that has passed does not make it spin.
+        Err(Error::terminal("Taken", "the name is taken").with_deadline(start)),
+    ];
+    results.reverse();
+    let timed = Timed {
+        start,
+        runs: runs.clone(),
+        results: Mutex::new(results),
+    };
+    Controller::<FooBar>::new("foobar").register(&manager, timed).unwrap();
+    let running = Running::start(manager);
+    seconds(700).await;
+    world.edit(&at("a"), |object| object["spec"]["target"] = json!("y"));
+    seconds(210).await;
+    assert_eq!(*runs.lock().unwrap(), [0, 600, 700, 900]);
+    let status = world.object(&at("a")).unwrap()["status"].clone();
+    assert_eq!(status["conditions"][0]["reason"], "Taken");
+    seconds(200).await;
+    clock.advance(Duration::from_secs(200_000));
+    seconds(3_600).await;
+    assert_eq!(*runs.lock().unwrap(), [0, 600, 700, 900, 1_000, 201_110]);
+    running.stop().await.unwrap();
+}
+
+/// Is to run at a time that has passed.
+struct Late(Runs, Instant);
+
+impl Reconciler<FooBar> for Late {
+    async fn reconcile(&self, cx: &Context<FooBar>, _: Arc<FooBar>) -> Result<Action> {
+        self.0.lock().unwrap().push((self.1.elapsed().as_secs(), cx.attempt()));
+        Ok(Action::At(cx.now()))
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_time_that_has_passed_is_a_requeue_with_backoff() {
+    let (world, runs) = (world(), Runs::default());
+    let manager = manager(&world);
+    world.put(&at("a"), foobar("x"));
+    Controller::<FooBar>::new("foobar")
+        .backoff(EXACT)
+        .register(&manager, Late(runs.clone(), Instant::now()))
+        .unwrap();
+    let running = Running::start(manager);
+    seconds(10).await;
+    assert_eq!(*runs.lock().unwrap(), [(0, 0), (1, 1), (3, 2), (7, 3)]);
     running.stop().await.unwrap();
 }
