@@ -62,6 +62,8 @@ struct ApiView<'a> {
     singular: String,
     short_names: Vec<&'a str>,
     crd: String,
+    /// The file of `config/samples`.
+    sample: String,
     cluster: bool,
     /// Whether its objects have a number of replicas.
     scales: bool,
@@ -296,6 +298,7 @@ fn api_view<'a>(project: &Project, api: Api<'a>) -> ApiView<'a> {
         singular: kind_lower.clone(),
         short_names: owner.short_names.iter().map(|name| name.as_str()).collect(),
         crd: format!("{group_full}_{}", owner.plural),
+        sample: format!("{group_folder}_{version}_{folder}.yaml"),
         cluster: owner.cluster,
         storage: api.version.storage,
         converted: definitions::is_converted(api),

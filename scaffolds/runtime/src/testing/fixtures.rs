@@ -23,6 +23,28 @@ use crate::{
 /// The field manager of the fixtures.
 const MANAGER: &str = "fixtures";
 
+/// The object of a YAML text, under this name: a file of `config/samples`, so that a test has a valid object also after its
+/// type has got a new field.
+///
+/// # Panics
+///
+/// If the text is not one object that the type decodes; the message contains the reason.
+pub fn from_yaml<K: Object>(name: &str, text: &str) -> K {
+    let kind = Kind::<K>::of();
+    let wrong = |why: &str| -> ! { panic!("the YAML text is not a {}: {why}", kind.kind()) };
+    let mut documents = yaml::documents(text).unwrap_or_else(|error| wrong(&error.to_string()));
+    let (Some(document), 0) = (documents.pop(), documents.len()) else {
+        wrong("it does not have exactly one document")
+    };
+    let given = [&document["apiVersion"], &document["kind"]];
+    if given != [&kind.api_version() as &str, kind.kind()] {
+        wrong(&format!("it is a {} of {}", given[1], given[0]));
+    }
+    let mut object: K = serde_json::from_value(document).unwrap_or_else(|error| wrong(&error.to_string()));
+    object.meta_mut().name = Some(name.to_owned());
+    object
+}
+
 /// Applies every object of a YAML text, one after the other, as `kubectl apply --server-side --force-conflicts` does.
 /// An object of a namespaced kind without a namespace is applied in `namespace`. Returns the objects as the API server
 /// has them then.
@@ -118,5 +140,41 @@ fn describe(exists: bool, condition: Option<&Condition>) -> String {
             "it is {}, {}: {}",
             condition.status, condition.reason, condition.message
         ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use k8s_openapi::api::core::v1::ConfigMap;
+
+    use super::from_yaml;
+
+    const TEXT: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: config-sample}\ndata: {a: b}\n";
+
+    #[test]
+    fn an_object_of_a_file_gets_the_name_that_the_test_gives_it() {
+        let map: ConfigMap = from_yaml("sample", TEXT);
+        assert_eq!(map.metadata.name.as_deref(), Some("sample"));
+        assert_eq!(map.data.unwrap()["a"], "b");
+    }
+
+    #[test]
+    fn a_text_that_is_no_such_object_ends_the_test_with_the_reason() {
+        let ended = |text: &str| {
+            let text = text.to_owned();
+            let panic = std::panic::catch_unwind(move || from_yaml::<ConfigMap>("sample", &text)).unwrap_err();
+            *panic.downcast::<String>().unwrap()
+        };
+        assert_eq!(
+            ended(&format!("{TEXT}---\n{TEXT}")),
+            "the YAML text is not a ConfigMap: it does not have exactly one document"
+        );
+        let other = ended(&TEXT.replace("ConfigMap", "Secret"));
+        assert_eq!(other, "the YAML text is not a ConfigMap: it is a \"Secret\" of \"v1\"");
+        let field = ended(&TEXT.replace("{a: b}", "[]"));
+        assert!(
+            field.starts_with("the YAML text is not a ConfigMap: invalid type"),
+            "{field}"
+        );
     }
 }

@@ -43,7 +43,7 @@ use kubewright_schema::files;
 use tokio::time::{Instant, sleep};
 
 pub use self::builder::TestClusterBuilder;
-pub use self::fixtures::{apply, wait_for_condition, wait_for_condition_of};
+pub use self::fixtures::{apply, from_yaml, wait_for_condition, wait_for_condition_of};
 pub use self::launch::OperatorBuilder;
 pub use self::operator::{Program, RunningOperator};
 pub use self::rehearsal::{Rehearsal, Rehearsed, Write};

@@ -1,11 +1,10 @@
 //! The life of an object on an API server, from creation to deletion, with the operator's own program.
 
-use api::test::v1::crew::CrewSpec;
 use api::test::v1::{Crew, Worker};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use kube::Api;
 use kube::api::{DeleteParams, Patch, PatchParams, PostParams};
-use kubewright_runtime::testing::{Program, TestCluster, wait_for};
+use kubewright_runtime::testing::{Program, TestCluster, from_yaml, wait_for};
 use kubewright_runtime::{Conditions, Result};
 use serde_json::json;
 
@@ -20,10 +19,10 @@ async fn an_object_is_served_from_creation_to_deletion() -> Result<()> {
     let (client, namespace) = (cluster.client(), cluster.namespace());
     let objects: Api<Crew> = Api::all(client.clone());
     let children: Api<Worker> = Api::namespaced(client, namespace);
-    let merge = PatchParams::default();
+    let (post, merge) = (PostParams::default(), PatchParams::default());
 
     // The object gets its internal object.
-    objects.create(&PostParams::default(), &object()).await?;
+    objects.create(&post, &object("world")).await?;
     wait_for("a child", async || asks_for(&children, "world").await).await?;
     let child = children.get(CHILD).await?;
     let owner = &child.metadata.owner_references.unwrap_or_default()[0];
@@ -59,11 +58,10 @@ async fn asks_for(children: &Api<Worker>, target: &str) -> Result<bool> {
     Ok(children.get(CHILD).await?.spec.target == target)
 }
 
-fn object() -> Crew {
-    let spec = CrewSpec {
-        target: "world".to_owned(),
-        r#type: None,
-        replicas: 1,
-    };
-    Crew::new("sample", spec)
+/// The sample with this target.
+fn object(target: &str) -> Crew {
+    let sample = include_str!("../config/samples/test_v1_crew.yaml");
+    let mut object: Crew = from_yaml("sample", sample);
+    object.spec.target = target.to_owned();
+    object
 }

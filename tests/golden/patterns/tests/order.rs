@@ -1,11 +1,10 @@
 //! The life of an object on an API server, from creation to deletion, with the operator's own program.
 
-use api::test::v1::order::OrderSpec;
 use api::test::v1::{Order, OrderRun};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use kube::Api;
 use kube::api::{DeleteParams, Patch, PatchParams, PostParams};
-use kubewright_runtime::testing::{Program, TestCluster, wait_for};
+use kubewright_runtime::testing::{Program, TestCluster, from_yaml, wait_for};
 use kubewright_runtime::{Conditions, Result};
 use serde_json::json;
 
@@ -20,10 +19,10 @@ async fn an_object_is_served_from_creation_to_deletion() -> Result<()> {
     let (client, namespace) = (cluster.client(), cluster.namespace());
     let objects: Api<Order> = Api::namespaced(client.clone(), namespace);
     let children: Api<OrderRun> = Api::namespaced(client, namespace);
-    let merge = PatchParams::default();
+    let (post, merge) = (PostParams::default(), PatchParams::default());
 
     // The object gets its internal object.
-    objects.create(&PostParams::default(), &object()).await?;
+    objects.create(&post, &object("world")).await?;
     wait_for("a child", async || asks_for(&children, "world").await).await?;
     let child = children.get(CHILD).await?;
     let owner = &child.metadata.owner_references.unwrap_or_default()[0];
@@ -59,10 +58,10 @@ async fn asks_for(children: &Api<OrderRun>, target: &str) -> Result<bool> {
     Ok(children.get(CHILD).await?.spec.target == target)
 }
 
-fn object() -> Order {
-    let spec = OrderSpec {
-        target: "world".to_owned(),
-        r#type: None,
-    };
-    Order::new("sample", spec)
+/// The sample with this target.
+fn object(target: &str) -> Order {
+    let sample = include_str!("../config/samples/test_v1_order.yaml");
+    let mut object: Order = from_yaml("sample", sample);
+    object.spec.target = target.to_owned();
+    object
 }

@@ -2,11 +2,10 @@
 //! acts as the kubelet where there is none.
 
 use api::test::v1::Worker;
-use api::test::v1::worker::WorkerSpec;
 use k8s_openapi::api::core::v1::Pod;
 use kube::api::{DeleteParams, ListParams, Patch, PatchParams, PostParams};
 use kube::{Api, ResourceExt};
-use kubewright_runtime::testing::{Program, TestCluster, wait_for};
+use kubewright_runtime::testing::{Program, TestCluster, from_yaml, wait_for};
 use kubewright_runtime::{Conditions, Result};
 use serde_json::json;
 
@@ -95,11 +94,10 @@ async fn set_ready(pods: &Api<Pod>, pod: &Pod) -> Result<()> {
     Ok(())
 }
 
+/// The sample with two replicas.
 fn object() -> Worker {
-    let spec = WorkerSpec {
-        target: "world".to_owned(),
-        r#type: None,
-        replicas: 2,
-    };
-    Worker::new("sample", spec)
+    let sample = include_str!("../config/samples/test_v1_worker.yaml");
+    let mut object: Worker = from_yaml("sample", sample);
+    object.spec.replicas = 2;
+    object
 }

@@ -4,10 +4,9 @@
 //! The life of an object on an API server, with the operator's own program.
 
 use api::test::v1beta1::Policy;
-use api::test::v1beta1::policy::PolicySpec;
 use kube::Api;
 use kube::api::{DeleteParams, PostParams};
-use kubewright_runtime::testing::{Program, TestCluster, wait_for};
+use kubewright_runtime::testing::{Program, TestCluster, from_yaml, wait_for};
 use kubewright_runtime::{Conditions, Result};
 
 const OPERATOR: Program = kubewright_runtime::operator!("foobar-operator");
@@ -40,10 +39,10 @@ async fn an_object_becomes_ready() -> Result<()> {
     operator.stop()
 }
 
+/// The sample with this target.
 fn object(target: &str) -> Policy {
-    let spec = PolicySpec {
-        target: target.to_owned(),
-        r#type: None,
-    };
-    Policy::new("sample", spec)
+    let sample = include_str!("../config/samples/test_v1beta1_policy.yaml");
+    let mut object: Policy = from_yaml("sample", sample);
+    object.spec.target = target.to_owned();
+    object
 }

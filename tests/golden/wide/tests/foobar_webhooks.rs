@@ -1,11 +1,10 @@
 //! What the webhooks of FooBar answer to clients of an API server, with the operator's own program.
 
 use api::test::v1::FooBar;
-use api::test::v1::foobar::FooBarSpec;
 use kube::Api;
 use kube::api::PostParams;
 use kubewright_runtime::Result;
-use kubewright_runtime::testing::{Program, TestCluster, wait_for};
+use kubewright_runtime::testing::{Program, TestCluster, from_yaml, wait_for};
 
 const OPERATOR: Program = kubewright_runtime::operator!("foobar-operator");
 const CONTACT: &str = "test.example.com/contact";
@@ -46,10 +45,10 @@ async fn the_api_server_asks_the_webhooks() -> Result<()> {
     operator.stop()
 }
 
+/// The sample with this target.
 fn object(target: &str) -> FooBar {
-    let spec = FooBarSpec {
-        target: target.to_owned(),
-        r#type: None,
-    };
-    FooBar::new("sample", spec)
+    let sample = include_str!("../config/samples/test_v1_foobar.yaml");
+    let mut object: FooBar = from_yaml("sample", sample);
+    object.spec.target = target.to_owned();
+    object
 }

@@ -2,11 +2,10 @@
 //! acts as the Deployment controller where there is none.
 
 use api::test::v2::Greeter;
-use api::test::v2::greeter::GreeterSpec;
 use k8s_openapi::api::apps::v1::Deployment;
 use kube::Api;
 use kube::api::{DeleteParams, Patch, PatchParams, PostParams};
-use kubewright_runtime::testing::{Program, TestCluster, wait_for};
+use kubewright_runtime::testing::{Program, TestCluster, from_yaml, wait_for};
 use kubewright_runtime::{Conditions, Result};
 use serde_json::json;
 
@@ -81,11 +80,10 @@ async fn roll_out(children: &Api<Deployment>, replicas: i32) -> Result<()> {
     Ok(())
 }
 
+/// The sample with one replica.
 fn object() -> Greeter {
-    let spec = GreeterSpec {
-        target: "world".to_owned(),
-        r#type: None,
-        replicas: 1,
-    };
-    Greeter::new("sample", spec)
+    let sample = include_str!("../config/samples/test_v2_greeter.yaml");
+    let mut object: Greeter = from_yaml("sample", sample);
+    object.spec.replicas = 1;
+    object
 }

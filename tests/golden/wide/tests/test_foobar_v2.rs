@@ -1,12 +1,11 @@
 //! Objects of FooBar written in v2, served by a controller that uses v1. The API server
 //! stores each object once, and asks the operator to convert it for clients of another version.
 
-use api::test::v2::foobar::FooBarSpec;
 use api::test::{v1, v2};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::Api;
 use kube::api::{DeleteParams, Patch, PatchParams, PostParams};
-use kubewright_runtime::testing::{Program, TestCluster, wait_for};
+use kubewright_runtime::testing::{Program, TestCluster, from_yaml, wait_for};
 use kubewright_runtime::{Conditions, Result};
 use serde_json::json;
 
@@ -78,10 +77,8 @@ fn is_served(object: &Other) -> bool {
     current && status.conditions.find(READY).is_some()
 }
 
+/// The sample of this version.
 fn object() -> Other {
-    let spec = FooBarSpec {
-        target: "world".to_owned(),
-        r#type: None,
-    };
-    Other::new("sample", spec)
+    let sample = include_str!("../config/samples/test_v2_foobar.yaml");
+    from_yaml("sample", sample)
 }

@@ -1,11 +1,10 @@
 //! Objects of Greeter written in v1, served by a controller that uses v2. The API server
 //! stores each object once, and changes only `apiVersion` for clients of another version, so both types have to fit all objects.
 
-use api::test::v1::greeter::GreeterSpec;
 use api::test::{v1, v2};
 use kube::Api;
 use kube::api::{DeleteParams, Patch, PatchParams, PostParams};
-use kubewright_runtime::testing::{Program, TestCluster, wait_for};
+use kubewright_runtime::testing::{Program, TestCluster, from_yaml, wait_for};
 use kubewright_runtime::{Conditions, Result};
 use serde_json::json;
 
@@ -66,11 +65,8 @@ fn is_served(object: &Other) -> bool {
     current && status.conditions.find(READY).is_some()
 }
 
+/// The sample of this version.
 fn object() -> Other {
-    let spec = GreeterSpec {
-        target: "world".to_owned(),
-        r#type: None,
-        replicas: 1,
-    };
-    Other::new("sample", spec)
+    let sample = include_str!("../config/samples/test_v1_greeter.yaml");
+    from_yaml("sample", sample)
 }

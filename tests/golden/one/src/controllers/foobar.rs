@@ -71,24 +71,25 @@ fn child(object: &FooBar) -> ConfigMap {
 
 #[cfg(test)]
 mod tests {
-    use api::test::v1::foobar::FooBarSpec;
+    use kubewright_runtime::testing::from_yaml;
 
     use super::*;
 
+    /// The sample with this type.
     fn object(r#type: Option<&str>) -> FooBar {
-        let spec = FooBarSpec {
-            target: "world".to_owned(),
-            r#type: r#type.map(str::to_owned),
-        };
-        FooBar::new("sample", spec)
+        let sample = include_str!("../../config/samples/test_v1_foobar.yaml");
+        let mut object: FooBar = from_yaml("sample", sample);
+        object.spec.r#type = r#type.map(str::to_owned);
+        object
     }
 
     #[test]
     fn the_child_has_the_fields_of_the_spec() {
-        let child = child(&object(Some("greeting")));
+        let object = object(Some("greeting"));
+        let child = child(&object);
         assert_eq!(child.name_any(), "sample-foobar");
         let data = child.data.unwrap();
-        assert_eq!(data["target"], "world");
+        assert_eq!(data["target"], object.spec.target);
         assert_eq!(data["type"], "greeting");
     }
 

@@ -164,29 +164,29 @@ fn pod_spec(object: &FooBar, image: &str) -> PodSpec {
 
 #[cfg(test)]
 mod tests {
-    use api::test::v1::foobar::FooBarSpec;
+    use kubewright_runtime::testing::from_yaml;
 
     use super::*;
 
+    /// The sample with two replicas.
     fn object() -> FooBar {
-        let spec = FooBarSpec {
-            target: "world".to_owned(),
-            r#type: None,
-            replicas: 2,
-        };
-        FooBar::new("sample", spec)
+        let sample = include_str!("../../config/samples/test_v1_foobar.yaml");
+        let mut object: FooBar = from_yaml("sample", sample);
+        object.spec.replicas = 2;
+        object
     }
 
     #[test]
     fn the_deployment_has_the_fields_of_the_spec() {
-        let made = deployment(&object(), "image:1");
+        let object = object();
+        let made = deployment(&object, "image:1");
         assert_eq!(made.name_any(), "sample-foobar");
         let spec = made.spec.unwrap();
         assert_eq!(spec.replicas, Some(2));
         let container = &spec.template.spec.unwrap().containers[0];
         assert_eq!(container.image.as_deref(), Some("image:1"));
         let variables = container.env.clone().unwrap_or_default();
-        assert_eq!(variables[0].value.as_deref(), Some("world"));
+        assert_eq!(variables[0].value, Some(object.spec.target));
     }
 
     #[test]

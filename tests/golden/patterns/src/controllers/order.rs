@@ -86,31 +86,27 @@ fn internal(object: &Order) -> OrderRun {
 
 #[cfg(test)]
 mod tests {
-    use api::test::v1::order::OrderSpec;
-
     use api::test::v1::orderrun::OrderRunStatus;
-    use kubewright_runtime::condition;
+    use kubewright_runtime::{condition, testing::from_yaml};
 
     use super::*;
 
-    fn made() -> OrderRun {
-        let spec = OrderSpec {
-            target: "world".to_owned(),
-            r#type: Some("greeting".to_owned()),
-        };
-        internal(&Order::new("sample", spec))
+    fn object() -> Order {
+        let sample = include_str!("../../config/samples/test_v1_order.yaml");
+        from_yaml("sample", sample)
     }
 
     #[test]
     fn the_internal_object_has_the_fields_of_the_spec() {
-        let spec = made().spec;
-        assert_eq!(spec.target, "world");
-        assert_eq!(spec.r#type.as_deref(), Some("greeting"));
+        let object = object();
+        let spec = internal(&object).spec;
+        assert_eq!(spec.target, object.spec.target);
+        assert_eq!(spec.r#type, object.spec.r#type);
     }
 
     #[test]
     fn a_status_of_an_earlier_spec_is_ignored() {
-        let mut made = made();
+        let mut made = internal(&object());
         made.metadata.generation = Some(2);
         assert!(current(&made).is_none());
         for (generation, counts) in [(1, false), (2, true)] {

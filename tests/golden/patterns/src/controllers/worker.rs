@@ -142,24 +142,21 @@ fn pod_spec(object: &Worker, image: &str) -> PodSpec {
 
 #[cfg(test)]
 mod tests {
-    use api::test::v1::worker::WorkerSpec;
+    use kubewright_runtime::testing::from_yaml;
 
     use super::*;
 
     #[test]
     fn the_pods_have_the_fields_of_the_spec() {
-        let spec = WorkerSpec {
-            target: "world".to_owned(),
-            r#type: Some("greeting".to_owned()),
-            replicas: 2,
-        };
-        let made = pod(&Worker::new("sample", spec), "image:1");
+        let sample = include_str!("../../config/samples/test_v1_worker.yaml");
+        let object: Worker = from_yaml("sample", sample);
+        let made = pod(&object, "image:1");
         assert_eq!(made.name_any(), "sample-worker");
         assert_eq!(made.labels()[LABEL], "sample");
         let container = &made.spec.unwrap().containers[0];
         assert_eq!(container.image.as_deref(), Some("image:1"));
         let variables = container.env.clone().unwrap_or_default();
-        assert_eq!(variables[0].value.as_deref(), Some("world"));
-        assert_eq!(variables[1].value.as_deref(), Some("greeting"));
+        assert_eq!(variables[0].value, Some(object.spec.target));
+        assert_eq!(variables[1].value, object.spec.r#type);
     }
 }

@@ -74,24 +74,25 @@ fn child(object: &Datum) -> ConfigMap {
 
 #[cfg(test)]
 mod tests {
-    use api::other::v2::datum::DatumSpec;
+    use kubewright_runtime::testing::from_yaml;
 
     use super::*;
 
+    /// The sample with this type.
     fn object(r#type: Option<&str>) -> Datum {
-        let spec = DatumSpec {
-            target: "world".to_owned(),
-            r#type: r#type.map(str::to_owned),
-        };
-        Datum::new("sample", spec)
+        let sample = include_str!("../../config/samples/other_v2_datum.yaml");
+        let mut object: Datum = from_yaml("sample", sample);
+        object.spec.r#type = r#type.map(str::to_owned);
+        object
     }
 
     #[test]
     fn the_child_has_the_fields_of_the_spec() {
-        let child = child(&object(Some("greeting")));
+        let object = object(Some("greeting"));
+        let child = child(&object);
         assert_eq!(child.name_any(), "sample-datum");
         let data = child.data.unwrap();
-        assert_eq!(data["target"], "world");
+        assert_eq!(data["target"], object.spec.target);
         assert_eq!(data["type"], "greeting");
     }
 

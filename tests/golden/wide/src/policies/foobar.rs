@@ -28,17 +28,14 @@ fn policy() -> Policy<Validating> {
 
 #[cfg(test)]
 mod tests {
-    use api::test::v1::foobar::FooBarSpec;
-    use kubewright_runtime::testing::Trial;
+    use kubewright_runtime::testing::{Trial, from_yaml};
 
     use super::*;
 
+    /// The sample under this name.
     fn object(name: &str) -> FooBar {
-        let spec = FooBarSpec {
-            target: "world".to_owned(),
-            r#type: None,
-        };
-        FooBar::new(name, spec)
+        let sample = include_str!("../../config/samples/test_v1_foobar.yaml");
+        from_yaml(name, sample)
     }
 
     #[test]

@@ -28,17 +28,14 @@ fn policy() -> Policy<Mutating> {
 
 #[cfg(test)]
 mod tests {
-    use api::test::v1::foobar::FooBarSpec;
-    use kubewright_runtime::testing::{Mutated, Trial};
+    use kubewright_runtime::testing::{Mutated, Trial, from_yaml};
 
     use super::*;
 
+    /// The sample.
     fn object() -> FooBar {
-        let spec = FooBarSpec {
-            target: "world".to_owned(),
-            r#type: None,
-        };
-        FooBar::new("sample", spec)
+        let sample = include_str!("../../config/samples/test_v1_foobar.yaml");
+        from_yaml("sample", sample)
     }
 
     fn create() -> Trial {

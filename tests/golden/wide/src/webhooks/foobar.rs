@@ -64,16 +64,16 @@ fn objections(object: &FooBar) -> Verdict {
 
 #[cfg(test)]
 mod tests {
-    use api::test::v1::foobar::FooBarSpec;
+    use kubewright_runtime::testing::from_yaml;
 
     use super::*;
 
+    /// The sample with this target.
     fn object(target: &str) -> FooBar {
-        let spec = FooBarSpec {
-            target: target.to_owned(),
-            r#type: None,
-        };
-        FooBar::new("sample", spec)
+        let sample = include_str!("../../config/samples/test_v1_foobar.yaml");
+        let mut object: FooBar = from_yaml("sample", sample);
+        object.spec.target = target.to_owned();
+        object
     }
 
     #[test]
