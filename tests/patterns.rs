@@ -24,6 +24,10 @@ fn replicas(dir: &Path, kind: &str) -> Run {
     create(dir, kind, &[&["--pattern", "replicas"], &IMAGE[..]].concat())
 }
 
+fn job(dir: &Path, kind: &str) -> Run {
+    create(dir, kind, &[&["--pattern", "job"], &IMAGE[..]].concat())
+}
+
 fn internal(dir: &Path, kind: &str, internal: &str) -> Run {
     create(dir, kind, &["--pattern", "internal", "--internal-kind", internal])
 }
@@ -35,6 +39,7 @@ fn every_input_is_in_project_and_a_repeated_command_has_nothing_to_do() {
         [
             deployment(dir.path(), "Greeter"),
             replicas(dir.path(), "Worker"),
+            job(dir.path(), "Report"),
             internal(dir.path(), "Order", "OrderRun"),
             internal(dir.path(), "Crew", "Worker"),
         ]
@@ -44,6 +49,7 @@ fn every_input_is_in_project_and_a_repeated_command_has_nothing_to_do() {
     for part in [
         "{name: greeter, version: v1, pattern: deployment, image: registry.example.com:5000/team/app:1.2}",
         "{name: worker, version: v1, pattern: replicas, image: registry.example.com:5000/team/app:1.2}",
+        "{name: report, version: v1, pattern: job, image: registry.example.com:5000/team/app:1.2}",
         "kind: Order, plural: orders, versions: [{version: v1}], controllers: [{name: order, version: v1, pattern: internal, internalKind: OrderRun}]",
         "kind: OrderRun, plural: orderruns, versions: [{version: v1}], controllers: [{name: orderrun, version: v1, pattern: child}]",
     ] {
@@ -62,7 +68,7 @@ fn every_input_is_in_project_and_a_repeated_command_has_nothing_to_do() {
     assert_same(&before, &tree(dir.path()));
     let rows = kubewright(dir.path(), &["plan", "-o", "json"]).succeeds().stdout;
     let rows: Vec<serde_json::Value> = serde_json::from_str(&rows).unwrap();
-    for file in ["greeter", "worker", "order", "orderrun", "crew"] {
+    for file in ["greeter", "worker", "report", "order", "orderrun", "crew"] {
         for path in [
             format!("src/controllers/{file}.rs"),
             format!("tests/{file}.rs"),
@@ -120,7 +126,7 @@ fn a_dry_run_shows_both_kinds_and_writes_neither() {
 #[test]
 fn required_inputs_of_a_pattern_are_missing_or_have_a_default_under_yes() {
     let dir = project();
-    for pattern in ["deployment", "replicas"] {
+    for pattern in ["deployment", "job", "replicas"] {
         create(dir.path(), "A", &["--pattern", pattern]).refuses(2, &["`--image` is missing"]);
         create(dir.path(), "A", &["--pattern", pattern, "--yes"]).refuses(2, &["`--image` is missing"]);
     }
@@ -164,6 +170,22 @@ fn an_existing_type_gets_replicas_only_with_force() {
     create(dir.path(), "A", &["--pattern", "deployment", "--image", "other"]).refuses(
         1,
         &["pattern `deployment` and image `registry.example.com:5000/team/app:1.2`"],
+    );
+}
+
+#[test]
+fn a_kind_that_runs_to_completion_has_one_such_controller_its_own_fields_and_no_maker() {
+    let dir = project();
+    create(dir.path(), "A", &["--controller=false"]).succeeds();
+    job(dir.path(), "A").refuses(1, &["without the `retries` and the result", "`--force`"]);
+    job(dir.path(), "Report").succeeds();
+    let types = read(dir.path(), "api/src/test/v1/report.rs");
+    assert!(types.contains("pub retries: i32,") && types.contains("pub result: Option<String>,"));
+    internal(dir.path(), "B", "Report").refuses(1, &["objects of `Report` run to their end once", "`--internal-kind`"]);
+    let second = ["--resource=false", "--controller-name", "second", "--pattern", "job"];
+    create(dir.path(), "Report", &[&second, &IMAGE[..]].concat()).refuses(
+        1,
+        &["controllers `report` and `second` of `Report` would both write its result"],
     );
 }
 
@@ -232,9 +254,7 @@ fn versions_share_the_fields_that_a_pattern_needs() {
     // The type of another version has the replicas that the first one's controller counts.
     deployment(dir.path(), "A").succeeds();
     version("v2", "A", &[]).succeeds();
-    for file in ["api/src/test/v2/a.rs", "tests/test_a_v2.rs"] {
-        assert!(read(dir.path(), file).contains("replicas"), "{file}");
-    }
+    assert!(read(dir.path(), "api/src/test/v2/a.rs").contains("replicas"));
     let twice = "controllers `a` and `second` of `A` would both write its `status.replicas`";
     version("v2", "A", &[&second[..], &counted].concat()).refuses(1, &[twice]);
 
@@ -294,14 +314,14 @@ fn internal_kinds_can_have_versions() {
 #[test]
 fn a_controller_has_a_finalizer_only_with_the_flag() {
     let dir = project();
-    let kinds = ["child", "minimal", "deployment", "replicas", "internal"];
+    let kinds = ["child", "minimal", "deployment", "job", "replicas", "internal"];
     for (nth, pattern) in kinds.iter().enumerate() {
         let needs: &[&str] = match *pattern {
-            "deployment" | "replicas" => &IMAGE,
+            "deployment" | "job" | "replicas" => &IMAGE,
             "internal" => &["--internal-kind", "Run"],
             _ => &[],
         };
-        let kind = ["A", "B", "C", "D", "E"][nth];
+        let kind = ["A", "B", "C", "D", "E", "F"][nth];
         let args = [&["--pattern", pattern], needs].concat();
         create(dir.path(), kind, &args).succeeds();
         let file = format!("src/controllers/{}.rs", kind.to_lowercase());

@@ -13,7 +13,7 @@ pub struct Flags {
     /// The reconciler to start from [default: child; for a kind defined elsewhere: beside]
     #[arg(long, value_name = "PATTERN", value_enum)]
     pattern: Option<Name>,
-    /// The image that the patterns `deployment` and `replicas` run, without root
+    /// The image that the patterns `deployment`, `job` and `replicas` run, without root
     #[arg(long, value_name = "IMAGE")]
     image: Option<Image>,
     /// Start with a finalizer and a cleanup function, for resources outside of the cluster
@@ -35,6 +35,7 @@ impl ValueEnum for Name {
             Self::Child => "keeps one owned ConfigMap",
             Self::Deployment => "runs an image as an owned Deployment",
             Self::Internal => "creates one object of an internal kind, which a second controller acts on",
+            Self::Job => "runs an image once for each object, as an owned Job",
             Self::Minimal => "an empty reconciler",
             Self::Replicas => "runs an image as Pods, like a ReplicaSet",
         };
@@ -86,6 +87,7 @@ impl Flags {
             Name::Child => Some(Pattern::Child),
             Name::Minimal => Some(Pattern::Minimal),
             Name::Deployment => image()?.map(Pattern::Deployment),
+            Name::Job => image()?.map(Pattern::Job),
             Name::Replicas => image()?.map(Pattern::Replicas),
             Name::Internal => {
                 let run = kind.and_then(|kind| format!("{kind}Run").parse().ok());
@@ -109,9 +111,9 @@ impl Flags {
 
     /// Refuses flags that the pattern of a created controller does not use.
     fn check(&self, made: Option<Name>) -> Result<()> {
-        if self.image.is_some() && !matches!(made, Some(Name::Deployment | Name::Replicas)) {
+        if self.image.is_some() && !matches!(made, Some(Name::Deployment | Name::Job | Name::Replicas)) {
             return Err(Usage::error(
-                "`--image` needs a controller of pattern `deployment` or `replicas`, and none is created\n\n\
+                "`--image` needs a controller of pattern `deployment`, `job` or `replicas`, and none is created\n\n\
                  hint: add `--pattern deployment`, or leave it out",
             ));
         }

@@ -117,9 +117,16 @@ impl Project {
         };
         let afresh = |version: &&KindVersion| new.replace && version.name == new.version;
         let mut stay = before.versions.iter().filter(|version| !afresh(version));
-        if let (Some(version), true) = (stay.next(), self.scales(before) != project.scales(after)) {
+        let fields = if self.scales(before) != project.scales(after) {
+            "the `replicas`"
+        } else if self.runs(before) != project.runs(after) {
+            "the `retries` and the result"
+        } else {
+            return Ok(());
+        };
+        if let Some(version) = stay.next() {
             bail!(
-                "`{}` exists already in version `{}`, without the `replicas` that this pattern needs in its spec and status\n\n\
+                "`{}` exists already in version `{}`, without {fields} that this pattern needs in its spec and status\n\n\
                  hint: start that version afresh with `--force`, which shows what is lost; or choose another kind",
                 before.name,
                 version.name

@@ -11,7 +11,9 @@ impl Project {
                 self.internal_kind_fits(kind, controller)?;
             }
         }
-        self.kinds.iter().try_for_each(|kind| self.one_scales(kind))
+        self.kinds
+            .iter()
+            .try_for_each(|kind| self.one_scales(kind).and_then(|()| one_runs(kind)))
     }
 
     /// The internal kind whose objects the controller creates, in the version that the controller uses.
@@ -49,6 +51,12 @@ impl Project {
                 "`{own}` would be made of `{made}`, and `{made}` of `{own}`\n\nhint: choose another `--internal-kind`"
             );
         }
+        if self.runs(internal.kind) {
+            bail!(
+                "objects of `{made}` run to their end once, and `{own}` would repeat the status of objects that stay\n\n\
+                 hint: choose another `--internal-kind`"
+            );
+        }
         if internal.kind.cluster && !kind.cluster {
             bail!(
                 "`{own}` lives in namespaces and `{made}` does not, so the one cannot own the other\n\n\
@@ -83,5 +91,18 @@ impl Project {
             ),
             _ => Ok(()),
         }
+    }
+}
+
+fn one_runs(kind: &Kind) -> Result<()> {
+    let runs = |controller: &&Controller| controller.pattern.runs();
+    let names: Vec<_> = kind.controllers.iter().filter(runs).map(|it| &it.name).collect();
+    match names[..] {
+        [one, other, ..] => bail!(
+            "controllers `{one}` and `{other}` of `{}` would both write its result\n\n\
+             hint: choose another `--pattern` for one of them",
+            kind.name
+        ),
+        _ => Ok(()),
     }
 }

@@ -230,6 +230,11 @@ impl Project {
         controllers.any(|controller| self.counts(kind, controller))
     }
 
+    /// Whether objects of this kind run to completion.
+    pub fn runs(&self, kind: &Kind) -> bool {
+        kind.controllers.iter().any(|controller| controller.pattern.runs())
+    }
+
     /// Whether the controller reports a number of replicas.
     fn counts(&self, kind: &Kind, controller: &Controller) -> bool {
         let internal = self.internal(kind, controller);

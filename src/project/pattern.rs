@@ -16,6 +16,8 @@ pub enum Pattern {
     Deployment(Image),
     /// Creates one object of this internal kind, and repeats its status.
     Internal(KindName),
+    /// Runs an image once, as a Job.
+    Job(Image),
     /// An empty reconciler.
     Minimal,
     /// Runs an image as Pods, like a ReplicaSet.
@@ -34,6 +36,8 @@ pub enum Name {
     Deployment,
     /// [`Pattern::Internal`].
     Internal,
+    /// [`Pattern::Job`].
+    Job,
     /// [`Pattern::Minimal`].
     Minimal,
     /// [`Pattern::Replicas`].
@@ -42,11 +46,12 @@ pub enum Name {
 
 impl Name {
     /// All of them, in the order of their names.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Beside,
         Self::Child,
         Self::Deployment,
         Self::Internal,
+        Self::Job,
         Self::Minimal,
         Self::Replicas,
     ];
@@ -58,6 +63,7 @@ impl Name {
             Self::Child => "child",
             Self::Deployment => "deployment",
             Self::Internal => "internal",
+            Self::Job => "job",
             Self::Minimal => "minimal",
             Self::Replicas => "replicas",
         }
@@ -72,6 +78,7 @@ impl Pattern {
             Self::Child => Name::Child,
             Self::Deployment(_) => Name::Deployment,
             Self::Internal(_) => Name::Internal,
+            Self::Job(_) => Name::Job,
             Self::Minimal => Name::Minimal,
             Self::Replicas(_) => Name::Replicas,
         }
@@ -85,7 +92,7 @@ impl Pattern {
     /// The image that it runs.
     pub fn image(&self) -> Option<&Image> {
         match self {
-            Self::Deployment(image) | Self::Replicas(image) => Some(image),
+            Self::Deployment(image) | Self::Job(image) | Self::Replicas(image) => Some(image),
             Self::Beside | Self::Child | Self::Internal(_) | Self::Minimal => None,
         }
     }
@@ -100,7 +107,12 @@ impl Pattern {
 
     /// Whether it reads `spec.replicas` and reports `status.replicas` of its own children.
     pub fn scales(&self) -> bool {
-        self.image().is_some()
+        matches!(self, Self::Deployment(_) | Self::Replicas(_))
+    }
+
+    /// Whether its objects run to completion: it reads `spec.retries`, and reports the end in the status.
+    pub fn runs(&self) -> bool {
+        matches!(self, Self::Job(_))
     }
 }
 
@@ -148,9 +160,10 @@ impl Pattern {
             (Name::Child, None, None) => Ok(Self::Child),
             (Name::Deployment, Some(image), None) => Ok(Self::Deployment(image)),
             (Name::Internal, None, Some(kind)) => Ok(Self::Internal(kind)),
+            (Name::Job, Some(image), None) => Ok(Self::Job(image)),
             (Name::Minimal, None, None) => Ok(Self::Minimal),
             (Name::Replicas, Some(image), None) => Ok(Self::Replicas(image)),
-            (Name::Deployment | Name::Replicas, None, _) => {
+            (Name::Deployment | Name::Job | Name::Replicas, None, _) => {
                 Err(format!("controller `{of}` has no `image`, which its pattern runs"))
             }
             (Name::Internal, _, None) => Err(format!(

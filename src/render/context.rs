@@ -67,6 +67,8 @@ struct ApiView<'a> {
     cluster: bool,
     /// Whether its objects have a number of replicas.
     scales: bool,
+    /// Whether its objects run to completion.
+    runs: bool,
     storage: bool,
     /// Whether the operator converts objects of this version to the hub and back.
     converted: bool,
@@ -303,6 +305,7 @@ fn api_view<'a>(project: &Project, api: Api<'a>) -> ApiView<'a> {
         storage: api.version.storage,
         converted: definitions::is_converted(api),
         scales: project.scales(owner),
+        runs: project.runs(owner),
         group_full,
         group_folder,
         group_module,
