@@ -4,6 +4,7 @@ mod absent;
 mod chosen;
 mod converted;
 mod dynamic;
+mod jobs;
 mod migration;
 mod ownership;
 mod selectors;

@@ -1,4 +1,4 @@
-//! Workloads: the controllers of Deployments and ReplicaSets, a scheduler that assigns every Pod to the node `dev`, a kubelet
+//! Workloads: the controllers of Deployments, ReplicaSets and Jobs, a scheduler that assigns every Pod to the node `dev`, a kubelet
 //! that runs nothing, and the end of the protection of claims and volumes.
 //!
 //! Each decision is a pure function from the observed objects to writes. A change of an object queues its owner, so the
@@ -9,6 +9,7 @@ mod behaviour;
 mod containers;
 mod family;
 mod fields;
+mod jobs;
 mod kubelet;
 mod node;
 mod progress;
@@ -38,6 +39,7 @@ use crate::{
     store::{Key, Record},
 };
 use family::{Family, Relation};
+use jobs::{JOBS, JobStates};
 use queue::Queue;
 use replica_set::{Failure, Pod};
 use sets::Set;
@@ -146,6 +148,7 @@ async fn follow(cluster: &Weak<Cluster>) -> Option<()> {
 struct Workloads {
     deployments: Family,
     replica_sets: Family,
+    jobs: JobStates,
     /// The Pods that wait until the node takes them.
     unassigned: BTreeSet<(String, String)>,
     /// The claims and volumes that are being deleted, and protected.
@@ -164,6 +167,10 @@ impl Workloads {
 
     /// Indexes the present state of an object, and queues what depends on it.
     fn look(&mut self, core: &Core, key: &Key) {
+        self.jobs
+            .look(core, key)
+            .into_iter()
+            .for_each(|key| self.queue.add(key));
         let family = match &*key.resource {
             DEPLOYMENTS | REPLICA_SETS | PODS => &*key.resource,
             CLAIMS | VOLUMES => return self.look_at_protected(core, key),
@@ -241,6 +248,7 @@ impl Workloads {
             DEPLOYMENTS => self.deployment(cluster, &key, &object).await,
             REPLICA_SETS => self.replica_set(cluster, &key, &object).await,
             CLAIMS | VOLUMES => self.protected(cluster, &key, &object).await,
+            JOBS => self.job(cluster, &key, &object).await,
             _ => self.pod(cluster, &key, &object).await,
         };
         match done {
@@ -295,6 +303,7 @@ impl Workloads {
     }
 
     async fn pod(&mut self, cluster: &Arc<Cluster>, key: &Key, pod: &Value) -> Result<(), Status> {
+        self.untrack(cluster, key, pod).await?;
         let node = cluster.core.store.get(&Key::new(NODES, "", node::NAME));
         if node::is_unassigned(pod) && !node::is_open(node.as_deref().map(value).as_ref()) {
             self.unassigned.insert((key.namespace.clone(), key.name.clone()));
@@ -317,10 +326,10 @@ impl Workloads {
 
     /// Adopts the orphans of an owner, and releases the dependents that it no longer selects; returns its dependents.
     async fn claim(&mut self, cluster: &Arc<Cluster>, key: &Key, owner: &Value) -> Result<Vec<Arc<Record>>, Status> {
-        let owners = if &*key.resource == DEPLOYMENTS {
-            &self.deployments
-        } else {
-            &self.replica_sets
+        let owners = match &*key.resource {
+            DEPLOYMENTS => &self.deployments,
+            JOBS => &self.jobs.family,
+            _ => &self.replica_sets,
         };
         let found = owners.dependents(key);
         cluster.core.store.look(found.len());
