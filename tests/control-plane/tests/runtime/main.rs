@@ -3,6 +3,7 @@
 mod absent;
 mod chosen;
 mod converted;
+mod cron_jobs;
 mod dynamic;
 mod jobs;
 mod migration;

@@ -1,5 +1,5 @@
 //! Deployments on the in-process API server and on kube-apiserver with kube-controller-manager, with the same kubelet: each
-//! step of a life ends in the same state. So do Jobs, in a file of their own.
+//! step of a life ends in the same state. So do Jobs and CronJobs, in files of their own.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -25,7 +25,7 @@ const SETTLED: Duration = Duration::from_millis(2500);
 const PATIENCE: Duration = Duration::from_secs(40);
 
 /// Sends a request with a JSON body; a merge patch, if it patches.
-async fn send(client: &Client, method: &str, path: &str, body: &Value) -> Result<Value> {
+pub(super) async fn send(client: &Client, method: &str, path: &str, body: &Value) -> Result<Value> {
     let media = if method == "PATCH" {
         "application/merge-patch+json"
     } else {

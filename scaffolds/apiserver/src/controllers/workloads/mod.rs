@@ -1,5 +1,5 @@
-//! Workloads: the controllers of Deployments, ReplicaSets and Jobs, a scheduler that assigns every Pod to the node `dev`, a kubelet
-//! that runs nothing, and the end of the protection of claims and volumes.
+//! Workloads: the controllers of Deployments, ReplicaSets, Jobs and CronJobs, a scheduler that assigns every Pod to the
+//! node `dev`, a kubelet that runs nothing, and the end of the protection of claims and volumes.
 //!
 //! Each decision is a pure function from the observed objects to writes. A change of an object queues its owner, so the
 //! work for a change is proportional to the dependents of one owner. An object is indexed from the store after each own
@@ -7,6 +7,7 @@
 
 mod behaviour;
 mod containers;
+mod cron_jobs;
 mod family;
 mod fields;
 mod jobs;
@@ -38,6 +39,7 @@ use crate::{
     status::Status,
     store::{Key, Record},
 };
+use cron_jobs::{CRON_JOBS, CronJobStates};
 use family::{Family, Relation};
 use jobs::{JOBS, JobStates};
 use queue::Queue;
@@ -149,6 +151,7 @@ struct Workloads {
     deployments: Family,
     replica_sets: Family,
     jobs: JobStates,
+    cron_jobs: CronJobStates,
     /// The Pods that wait until the node takes them.
     unassigned: BTreeSet<(String, String)>,
     /// The claims and volumes that are being deleted, and protected.
@@ -167,10 +170,8 @@ impl Workloads {
 
     /// Indexes the present state of an object, and queues what depends on it.
     fn look(&mut self, core: &Core, key: &Key) {
-        self.jobs
-            .look(core, key)
-            .into_iter()
-            .for_each(|key| self.queue.add(key));
+        let found = [self.jobs.look(core, key), self.cron_jobs.look(core, key)];
+        found.into_iter().flatten().for_each(|key| self.queue.add(key));
         let family = match &*key.resource {
             DEPLOYMENTS | REPLICA_SETS | PODS => &*key.resource,
             CLAIMS | VOLUMES => return self.look_at_protected(core, key),
@@ -249,6 +250,7 @@ impl Workloads {
             REPLICA_SETS => self.replica_set(cluster, &key, &object).await,
             CLAIMS | VOLUMES => self.protected(cluster, &key, &object).await,
             JOBS => self.job(cluster, &key, &object).await,
+            CRON_JOBS => self.cron_job(cluster, &key, &object).await,
             _ => self.pod(cluster, &key, &object).await,
         };
         match done {

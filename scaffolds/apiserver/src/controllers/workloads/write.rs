@@ -53,6 +53,7 @@ impl Write {
             Some("Deployment") => DEPLOYMENTS,
             Some("ReplicaSet") => REPLICA_SETS,
             Some("Job") => super::jobs::JOBS,
+            Some("CronJob") => super::cron_jobs::CRON_JOBS,
             Some("Node") => NODES,
             Some("PersistentVolumeClaim") => CLAIMS,
             Some("PersistentVolume") => VOLUMES,
