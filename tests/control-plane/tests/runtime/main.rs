@@ -3,7 +3,9 @@
 mod absent;
 mod chosen;
 mod converted;
+mod cron_jobs;
 mod dynamic;
+mod jobs;
 mod migration;
 mod ownership;
 mod selectors;

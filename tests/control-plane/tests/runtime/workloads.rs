@@ -1,9 +1,10 @@
 //! Deployments on the in-process API server and on kube-apiserver with kube-controller-manager, with the same kubelet: each
-//! step of a life ends in the same state.
+//! step of a life ends in the same state. So do Jobs and CronJobs, in files of their own.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, Result, ensure};
+use futures::future::BoxFuture;
 use kube::Client;
 use kubewright_apiserver::{
     ApiServer, Controllers, Options,
@@ -17,14 +18,14 @@ use super::controlled;
 const DEPLOYMENT: &str = "/apis/apps/v1/namespaces/default/deployments/web";
 const DEPLOYMENTS: &str = "/apis/apps/v1/namespaces/default/deployments";
 const SETS: &str = "/apis/apps/v1/namespaces/default/replicasets";
-const PODS: &str = "/api/v1/namespaces/default/pods";
+pub(super) const PODS: &str = "/api/v1/namespaces/default/pods";
 /// A state that lasts that long is an end state: containers become ready after one second.
 const SETTLED: Duration = Duration::from_millis(2500);
 /// kube-controller-manager retries with delays.
 const PATIENCE: Duration = Duration::from_secs(40);
 
 /// Sends a request with a JSON body; a merge patch, if it patches.
-async fn send(client: &Client, method: &str, path: &str, body: &Value) -> Result<Value> {
+pub(super) async fn send(client: &Client, method: &str, path: &str, body: &Value) -> Result<Value> {
     let media = if method == "PATCH" {
         "application/merge-patch+json"
     } else {
@@ -44,7 +45,7 @@ async fn send(client: &Client, method: &str, path: &str, body: &Value) -> Result
     answer.with_context(|| format!("{method} {path}"))
 }
 
-async fn items(client: &Client, path: &str) -> Result<Vec<Value>> {
+pub(super) async fn items(client: &Client, path: &str) -> Result<Vec<Value>> {
     let list = send(client, "GET", path, &Value::Null).await?;
     Ok(list["items"].as_array().cloned().unwrap_or_default())
 }
@@ -77,8 +78,15 @@ async fn kubelet(client: Client) {
     }
 }
 
+/// Reads the state of a server that is compared.
+pub(super) type Look = fn(&Client) -> BoxFuture<'_, Result<Value>>;
+
 /// The state of all objects without names, times and hashes.
-async fn state(client: &Client) -> Result<Value> {
+fn state(client: &Client) -> BoxFuture<'_, Result<Value>> {
+    Box::pin(deployed(client))
+}
+
+async fn deployed(client: &Client) -> Result<Value> {
     let mut sets = items(client, SETS).await?;
     sets.iter_mut().for_each(plain);
     let mut pods = Vec::new();
@@ -141,11 +149,11 @@ fn condition(condition: &Value) -> Value {
 }
 
 /// The state once it has not changed for a while.
-async fn settled(client: &Client) -> Result<Value> {
-    let (mut before, mut since) = (state(client).await?, Instant::now());
+async fn settled(client: &Client, look: Look) -> Result<Value> {
+    let (mut before, mut since) = (look(client).await?, Instant::now());
     while since.elapsed() < SETTLED {
         sleep(Duration::from_millis(100)).await;
-        let now = state(client).await?;
+        let now = look(client).await?;
         if now != before {
             (before, since) = (now, Instant::now());
         }
@@ -154,25 +162,48 @@ async fn settled(client: &Client) -> Result<Value> {
 }
 
 /// Two servers, to which the same requests are sent.
-struct Both {
-    ours: Client,
-    real: Client,
+pub(super) struct Both {
+    pub ours: Client,
+    pub real: Client,
+    /// The state that is compared.
+    look: Look,
 }
 
 impl Both {
+    /// Starts both, with the same kubelet, and compares them; a note alone without the programs.
+    pub async fn with<F: AsyncFnOnce(&Self) -> Result<()>>(look: Look, compare: F) -> Result<()> {
+        let Some(plane) = controlled().await? else {
+            return Ok(());
+        };
+        let controllers = Controllers {
+            workloads: true,
+            ..Controllers::default()
+        };
+        let server = ApiServer::new(Options {
+            controllers,
+            ..Options::default()
+        });
+        let real = plane.client().await?;
+        let kubelet = tokio::spawn(kubelet(real.clone()));
+        let ours = Client::new(server.service(), "default");
+        let done = compare(&Self { ours, real, look }).await;
+        kubelet.abort();
+        done
+    }
+
     /// Sends the request to both, and compares what it leads to.
-    async fn step(&self, name: &str, request: [&str; 2], body: Value) -> Result<Value> {
+    pub async fn step(&self, name: &str, request: [&str; 2], body: Value) -> Result<Value> {
         let [method, path] = request;
         for client in [&self.ours, &self.real] {
             send(client, method, path, &body)
                 .await
                 .with_context(|| name.to_owned())?;
         }
-        let ours = settled(&self.ours).await?;
+        let ours = settled(&self.ours, self.look).await?;
         let deadline = Instant::now() + PATIENCE;
-        let mut real = settled(&self.real).await?;
+        let mut real = settled(&self.real, self.look).await?;
         while real != ours && Instant::now() < deadline {
-            real = settled(&self.real).await?;
+            real = settled(&self.real, self.look).await?;
         }
         let show = |state: &Value| serde_json::to_string_pretty(state);
         ensure!(
@@ -208,27 +239,11 @@ fn deployment(replicas: u32) -> Value {
 
 #[tokio::test]
 async fn deployments_end_as_with_kube_controller_manager() -> Result<()> {
-    let Some(plane) = controlled().await? else {
-        return Ok(());
+    let lives = async |both: &Both| {
+        life(both).await?;
+        owners(both).await
     };
-    let controllers = Controllers {
-        workloads: true,
-        ..Controllers::default()
-    };
-    let server = ApiServer::new(Options {
-        controllers,
-        ..Options::default()
-    });
-    let real = plane.client().await?;
-    let kubelet = tokio::spawn(kubelet(real.clone()));
-    let both = Both {
-        ours: Client::new(server.service(), "default"),
-        real,
-    };
-    life(&both).await?;
-    owners(&both).await?;
-    kubelet.abort();
-    Ok(())
+    Both::with(state, lives).await
 }
 
 /// Rollouts, scaling, rollback, pause, deadlines.

@@ -32,7 +32,7 @@ pub(super) struct Exit {
 
 impl Behaviour {
     /// The behaviour of a Pod without the annotation: its containers are pulled, are ready at once, and stop at once.
-    /// Unless they are always restarted, they succeed at once.
+    /// Unless they are always restarted, they succeed: at once, or after a second in a Job, which is seen to run.
     fn usual(pod: &Value) -> Self {
         let completes = ["OnFailure", "Never"].contains(&fields::text(pod, "/spec/restartPolicy"));
         let success = Exit {
@@ -44,7 +44,7 @@ impl Behaviour {
             is_pulled: true,
             ready_after: Some(0),
             exit: completes.then_some(success),
-            exit_after: 0,
+            exit_after: i64::from(fields::controller(pod).is_some_and(|owner| owner["kind"] == "Job")),
             stop_after: 0,
         }
     }

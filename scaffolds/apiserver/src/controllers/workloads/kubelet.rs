@@ -23,6 +23,11 @@ const STOPPED: Exit = Exit {
     code: 0,
     is_out_of_memory: false,
 };
+/// The code of a container that ends by SIGTERM before it has done its work.
+const INTERRUPTED: Exit = Exit {
+    code: 143,
+    is_out_of_memory: false,
+};
 
 /// The next write for a Pod, and when to look at it again.
 pub fn decide(pod: &Value, now: i64) -> Decision {
@@ -107,7 +112,11 @@ fn stop(pod: &Value, now: i64) -> Decision {
         return Decision::at(stopped);
     }
     let started = time::seconds(text(pod, "/status/startTime")).unwrap_or(now);
-    let exit = if takes > grace { KILLED } else { STOPPED };
+    let exit = match text(pod, "/spec/restartPolicy") {
+        _ if takes > grace => KILLED,
+        "OnFailure" | "Never" => INTERRUPTED,
+        _ => STOPPED,
+    };
     let ended = |list: &str| -> Vec<State> {
         let all = items(pod, list).iter();
         all.map(|_| State::ended(started, stopped.max(started), exit)).collect()

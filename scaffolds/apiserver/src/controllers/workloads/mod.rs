@@ -1,5 +1,5 @@
-//! Workloads: the controllers of Deployments and ReplicaSets, a scheduler that assigns every Pod to the node `dev`, a kubelet
-//! that runs nothing, and the end of the protection of claims and volumes.
+//! Workloads: the controllers of Deployments, ReplicaSets, Jobs and CronJobs, a scheduler that assigns every Pod to the
+//! node `dev`, a kubelet that runs nothing, and the end of the protection of claims and volumes.
 //!
 //! Each decision is a pure function from the observed objects to writes. A change of an object queues its owner, so the
 //! work for a change is proportional to the dependents of one owner. An object is indexed from the store after each own
@@ -7,8 +7,10 @@
 
 mod behaviour;
 mod containers;
+mod cron_jobs;
 mod family;
 mod fields;
+mod jobs;
 mod kubelet;
 mod node;
 mod progress;
@@ -37,7 +39,9 @@ use crate::{
     status::Status,
     store::{Key, Record},
 };
+use cron_jobs::{CRON_JOBS, CronJobStates};
 use family::{Family, Relation};
+use jobs::{JOBS, JobStates};
 use queue::Queue;
 use replica_set::{Failure, Pod};
 use sets::Set;
@@ -146,6 +150,8 @@ async fn follow(cluster: &Weak<Cluster>) -> Option<()> {
 struct Workloads {
     deployments: Family,
     replica_sets: Family,
+    jobs: JobStates,
+    cron_jobs: CronJobStates,
     /// The Pods that wait until the node takes them.
     unassigned: BTreeSet<(String, String)>,
     /// The claims and volumes that are being deleted, and protected.
@@ -164,6 +170,8 @@ impl Workloads {
 
     /// Indexes the present state of an object, and queues what depends on it.
     fn look(&mut self, core: &Core, key: &Key) {
+        let found = [self.jobs.look(core, key), self.cron_jobs.look(core, key)];
+        found.into_iter().flatten().for_each(|key| self.queue.add(key));
         let family = match &*key.resource {
             DEPLOYMENTS | REPLICA_SETS | PODS => &*key.resource,
             CLAIMS | VOLUMES => return self.look_at_protected(core, key),
@@ -241,6 +249,8 @@ impl Workloads {
             DEPLOYMENTS => self.deployment(cluster, &key, &object).await,
             REPLICA_SETS => self.replica_set(cluster, &key, &object).await,
             CLAIMS | VOLUMES => self.protected(cluster, &key, &object).await,
+            JOBS => self.job(cluster, &key, &object).await,
+            CRON_JOBS => self.cron_job(cluster, &key, &object).await,
             _ => self.pod(cluster, &key, &object).await,
         };
         match done {
@@ -295,6 +305,7 @@ impl Workloads {
     }
 
     async fn pod(&mut self, cluster: &Arc<Cluster>, key: &Key, pod: &Value) -> Result<(), Status> {
+        self.untrack(cluster, key, pod).await?;
         let node = cluster.core.store.get(&Key::new(NODES, "", node::NAME));
         if node::is_unassigned(pod) && !node::is_open(node.as_deref().map(value).as_ref()) {
             self.unassigned.insert((key.namespace.clone(), key.name.clone()));
@@ -317,10 +328,10 @@ impl Workloads {
 
     /// Adopts the orphans of an owner, and releases the dependents that it no longer selects; returns its dependents.
     async fn claim(&mut self, cluster: &Arc<Cluster>, key: &Key, owner: &Value) -> Result<Vec<Arc<Record>>, Status> {
-        let owners = if &*key.resource == DEPLOYMENTS {
-            &self.deployments
-        } else {
-            &self.replica_sets
+        let owners = match &*key.resource {
+            DEPLOYMENTS => &self.deployments,
+            JOBS => &self.jobs.family,
+            _ => &self.replica_sets,
         };
         let found = owners.dependents(key);
         cluster.core.store.look(found.len());

@@ -127,7 +127,8 @@ impl Failure {
     }
 }
 
-fn new_pod(set: &Value) -> Value {
+/// A Pod of the template of its owner.
+pub(super) fn new_pod(set: &Value) -> Value {
     let template = &set["spec"]["template"];
     let mut metadata = json!({
         "generateName": format!("{}-", meta::text(set, "name")),

@@ -13,6 +13,8 @@ pub(super) const PODS: &str = "/pods";
 pub(super) const NODES: &str = "/nodes";
 pub(super) const CLAIMS: &str = "/persistentvolumeclaims";
 pub(super) const VOLUMES: &str = "/persistentvolumes";
+/// The finalizer of Pods that their Job has not yet counted.
+pub(super) const TRACKING: &str = "batch.kubernetes.io/job-tracking";
 
 /// One write. Updates have the resourceVersion of the object that the decision is about, so they are refused if the
 /// object has changed meanwhile, and that change causes another decision.
@@ -26,6 +28,8 @@ pub enum Write {
     Status(Value),
     /// Deletes the object, with this grace period or its own.
     Delete(Value, Option<i64>),
+    /// Deletes the object, with this propagation policy.
+    Cascade(Value, &'static str),
     /// Assigns the Pod to the node.
     Bind(Value),
 }
@@ -38,6 +42,7 @@ impl Write {
             | Self::Update(object)
             | Self::Status(object)
             | Self::Delete(object, _)
+            | Self::Cascade(object, _)
             | Self::Bind(object) => object,
         }
     }
@@ -47,6 +52,8 @@ impl Write {
         let resource = match self.object()["kind"].as_str() {
             Some("Deployment") => DEPLOYMENTS,
             Some("ReplicaSet") => REPLICA_SETS,
+            Some("Job") => super::jobs::JOBS,
+            Some("CronJob") => super::cron_jobs::CRON_JOBS,
             Some("Node") => NODES,
             Some("PersistentVolumeClaim") => CLAIMS,
             Some("PersistentVolume") => VOLUMES,
@@ -77,14 +84,26 @@ impl Write {
                 }
                 act::delete(cluster, &key, &options).await?;
             }
+            Self::Cascade(object, policy) => {
+                let preconditions = json!({"uid": meta::text(object, "uid")});
+                let options = json!({"preconditions": preconditions, "propagationPolicy": policy});
+                act::delete(cluster, &key, &options).await?;
+            }
             Self::Bind(_) => act::bind(cluster, &key, super::node::NAME).await?,
         }
         Ok(key)
     }
 }
 
-/// The object with its controller: adoption.
+/// The object with its controller: adoption. A Job tracks the Pods that it adopts.
 pub(super) fn adopt(mut object: Value, owner: &Value) -> Write {
+    if owner["kind"] == "Job" {
+        object = without_finalizer(object, TRACKING);
+        let mut finalizers = meta::texts(&object, "finalizers");
+        finalizers.push(TRACKING);
+        let finalizers = json!(finalizers);
+        meta::set(&mut object, "finalizers", Some(finalizers));
+    }
     let mut owners = super::fields::items(&object, "/metadata/ownerReferences").to_vec();
     owners.push(super::fields::reference(owner));
     meta::set(&mut object, "ownerReferences", Some(owners.into()));
@@ -99,5 +118,17 @@ pub(super) fn release(mut object: Value, owner: &Value) -> Write {
         .cloned()
         .collect();
     meta::set(&mut object, "ownerReferences", (!left.is_empty()).then(|| left.into()));
-    Write::Update(object)
+    match owner["kind"] == "Job" {
+        true => Write::Update(without_finalizer(object, TRACKING)),
+        false => Write::Update(object),
+    }
+}
+
+/// The object without this finalizer.
+pub(super) fn without_finalizer(mut object: Value, finalizer: &str) -> Value {
+    let mut left = meta::texts(&object, "finalizers");
+    left.retain(|it| *it != finalizer);
+    let left = (!left.is_empty()).then(|| json!(left));
+    meta::set(&mut object, "finalizers", left);
+    object
 }

@@ -6,7 +6,7 @@ use crate::{
     kinds::{
         batch::{
             job_spec::{self, warn},
-            schedule::check,
+            schedule::parse,
         },
         edit::{Fields, set, set_text, within},
         faults::Faults,
@@ -49,7 +49,7 @@ fn validate(at: &Located<'_>, faults: &mut Faults) {
     if schedule.str().is_empty() {
         faults.required(&schedule, "");
     } else {
-        if let Err(sentence) = check(schedule.str()) {
+        if let Err(sentence) = parse(schedule.str()) {
             faults.invalid(&schedule, &sentence);
         }
         if schedule.str().contains("TZ") {

@@ -31,15 +31,44 @@ const FIELDS: [Bounds; 5] = [
     Bounds::new(0, 6, &DAYS),
 ];
 
-/// Checks that `text` is a schedule.
+/// The values of a field, as bits.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(crate) struct FieldValues {
+    bits: u64,
+    /// Whether the field is `*`: if one of the two days is, the other one decides, otherwise either may match.
+    pub is_any: bool,
+}
+
+impl FieldValues {
+    pub fn has(self, value: i64) -> bool {
+        u32::try_from(value).is_ok_and(|value| self.bits.checked_shr(value).unwrap_or_default() & 1 == 1)
+    }
+}
+
+/// A schedule.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum CronSchedule {
+    /// The values of minute, hour, day of the month, month and day of the week.
+    Fields([FieldValues; 5]),
+    /// The seconds between two times.
+    Every(i64),
+}
+
+/// Parses a schedule; returns the time zone that it names too.
 ///
 /// # Errors
 /// The parser's error message.
-pub(in crate::kinds) fn check(text: &str) -> Result<(), String> {
-    let text = match text.strip_prefix("TZ=").or_else(|| text.strip_prefix("CRON_TZ=")) {
-        Some(rest) => rest.split_once(' ').map_or("", |(_, rest)| rest.trim()),
-        None => text,
-    };
+pub(crate) fn parse(text: &str) -> Result<(Option<&str>, CronSchedule), String> {
+    match text.strip_prefix("TZ=").or_else(|| text.strip_prefix("CRON_TZ=")) {
+        Some(rest) => {
+            let (zone, rest) = rest.split_once(' ').unwrap_or((rest, ""));
+            Ok((Some(zone), schedule(rest.trim())?))
+        }
+        None => Ok((None, schedule(text)?)),
+    }
+}
+
+fn schedule(text: &str) -> Result<CronSchedule, String> {
     if text.starts_with('@') {
         return descriptor(text);
     }
@@ -51,37 +80,37 @@ pub(in crate::kinds) fn check(text: &str) -> Result<(), String> {
             fields.join(" ")
         ));
     }
-    fields.iter().zip(FIELDS).try_for_each(|(field, bounds)| {
-        field
-            .split(',')
-            .filter(|part| !part.is_empty())
-            .try_for_each(|part| range(part, bounds))
-    })
+    let mut values = [FieldValues::default(); 5];
+    for ((values, field), bounds) in values.iter_mut().zip(fields).zip(FIELDS) {
+        for part in field.split(',').filter(|part| !part.is_empty()) {
+            let part = range(part, bounds)?;
+            values.bits |= part.bits;
+            values.is_any |= part.is_any;
+        }
+    }
+    Ok(CronSchedule::Fields(values))
 }
 
-fn descriptor(text: &str) -> Result<(), String> {
-    let known = [
-        "@yearly",
-        "@annually",
-        "@monthly",
-        "@weekly",
-        "@daily",
-        "@midnight",
-        "@hourly",
-    ];
-    if known.contains(&text) {
-        return Ok(());
-    }
-    match text.strip_prefix("@every ") {
-        Some(duration) => kubewright_machinery::go::duration(duration)
-            .map(drop)
-            .map_err(|why| format!("failed to parse duration {text}: time: {why}")),
-        None => Err(format!("unrecognized descriptor: {text}")),
-    }
+fn descriptor(text: &str) -> Result<CronSchedule, String> {
+    let fields = match text {
+        "@yearly" | "@annually" => "0 0 1 1 *",
+        "@monthly" => "0 0 1 * *",
+        "@weekly" => "0 0 * * 0",
+        "@daily" | "@midnight" => "0 0 * * *",
+        "@hourly" => "0 * * * *",
+        _ => {
+            let every = text.strip_prefix("@every ");
+            let every = every.ok_or_else(|| format!("unrecognized descriptor: {text}"))?;
+            let every = kubewright_machinery::go::duration(every)
+                .map_err(|why| format!("failed to parse duration {text}: time: {why}"))?;
+            return Ok(CronSchedule::Every((every / 1_000_000_000).max(1)));
+        }
+    };
+    schedule(fields)
 }
 
-/// Checks `number`, `first-last` or `*`, each with an optional `/step`.
-fn range(text: &str, bounds: Bounds) -> Result<(), String> {
+/// Parses `number`, `first-last` or `*`, each with an optional `/step`.
+fn range(text: &str, bounds: Bounds) -> Result<FieldValues, String> {
     let Bounds { least, most, names } = bounds;
     let parts: Vec<&str> = text.split('/').collect();
     let ends: Vec<&str> = parts.first().copied().unwrap_or_default().split('-').collect();
@@ -115,7 +144,11 @@ fn range(text: &str, bounds: Bounds) -> Result<(), String> {
     if step == 0 {
         return Err(format!("step of range should be a positive number: {text}"));
     }
-    Ok(())
+    let steps = (start..=end).step_by(usize::try_from(step).unwrap_or(usize::MAX));
+    Ok(FieldValues {
+        bits: steps.fold(0, |bits, value| bits | 1 << value),
+        is_any: step == 1 && matches!(ends.first(), Some(&("*" | "?"))),
+    })
 }
 
 fn number(text: &str, names: &[&str]) -> Result<u32, String> {
