@@ -24,12 +24,15 @@ use tokio::time::{Instant, sleep};
 use crate::{Assets, Audit, PERIOD, audit, credentials, guardian, program::Program};
 
 /// The enabled controllers of kube-controller-manager. None handles nodes, or Pods on missing nodes.
-const CONTROLLERS: [&str; 5] = [
+const CONTROLLERS: [&str; 8] = [
     "garbage-collector-controller",
     "namespace-controller",
     "clusterrole-aggregation-controller",
     "deployment-controller",
     "replicaset-controller",
+    "statefulset-controller",
+    "persistentvolumeclaim-protection-controller",
+    "persistentvolume-protection-controller",
 ];
 
 /// The API server is ready after three seconds, and later on a busy machine.

@@ -1,4 +1,4 @@
-//! Deployments, ReplicaSets and Pods on a server whose workloads run: in virtual time.
+//! Deployments, ReplicaSets, StatefulSets and Pods on a server whose workloads run: in virtual time.
 
 mod cluster;
 #[path = "../common/mod.rs"]
@@ -6,3 +6,4 @@ mod common;
 mod deployments;
 mod pods;
 mod replica_sets;
+mod stateful_sets;

@@ -7,6 +7,7 @@ mod dynamic;
 mod migration;
 mod ownership;
 mod selectors;
+mod stateful_sets;
 mod workloads;
 
 use std::{sync::Mutex, time::Duration};

@@ -1,9 +1,10 @@
-//! Deployments on the in-process API server and on kube-apiserver with kube-controller-manager, with the same kubelet: each
+//! Workloads, here Deployments, on the in-process API server and on kube-apiserver with kube-controller-manager, with the same kubelet: each
 //! step of a life ends in the same state.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, Result, ensure};
+use control_plane::ControlPlane;
 use kube::Client;
 use kubewright_apiserver::{
     ApiServer, Controllers, Options,
@@ -12,19 +13,19 @@ use kubewright_apiserver::{
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 
-use super::controlled;
+use super::{controlled, stateful_sets};
 
 const DEPLOYMENT: &str = "/apis/apps/v1/namespaces/default/deployments/web";
 const DEPLOYMENTS: &str = "/apis/apps/v1/namespaces/default/deployments";
 const SETS: &str = "/apis/apps/v1/namespaces/default/replicasets";
-const PODS: &str = "/api/v1/namespaces/default/pods";
+pub const PODS: &str = "/api/v1/namespaces/default/pods";
 /// A state that lasts that long is an end state: containers become ready after one second.
 const SETTLED: Duration = Duration::from_millis(2500);
 /// kube-controller-manager retries with delays.
 const PATIENCE: Duration = Duration::from_secs(40);
 
 /// Sends a request with a JSON body; a merge patch, if it patches.
-async fn send(client: &Client, method: &str, path: &str, body: &Value) -> Result<Value> {
+pub async fn send(client: &Client, method: &str, path: &str, body: &Value) -> Result<Value> {
     let media = if method == "PATCH" {
         "application/merge-patch+json"
     } else {
@@ -44,13 +45,13 @@ async fn send(client: &Client, method: &str, path: &str, body: &Value) -> Result
     answer.with_context(|| format!("{method} {path}"))
 }
 
-async fn items(client: &Client, path: &str) -> Result<Vec<Value>> {
+pub async fn items(client: &Client, path: &str) -> Result<Vec<Value>> {
     let list = send(client, "GET", path, &Value::Null).await?;
     Ok(list["items"].as_array().cloned().unwrap_or_default())
 }
 
 /// Plays the kubelet and the scheduler for all Pods of a server, until the task is dropped.
-async fn kubelet(client: Client) {
+pub async fn kubelet(client: Client) {
     loop {
         let now = SystemTime::now()
             .duration_since(UNIX_EPOCH)
@@ -95,7 +96,8 @@ async fn state(client: &Client) -> Result<Value> {
     deployments.iter_mut().for_each(plain);
     sets.sort_by_key(Value::to_string);
     pods.sort_by_key(Value::to_string);
-    Ok(json!({"deployments": deployments, "sets": sets, "pods": pods}))
+    let stateful = stateful_sets::state(client).await?;
+    Ok(json!({"deployments": deployments, "sets": sets, "pods": pods, "stateful": stateful}))
 }
 
 fn image(spec: &Value) -> Value {
@@ -154,14 +156,30 @@ async fn settled(client: &Client) -> Result<Value> {
 }
 
 /// Two servers, to which the same requests are sent.
-struct Both {
-    ours: Client,
-    real: Client,
+pub struct Both {
+    pub ours: Client,
+    pub real: Client,
 }
 
 impl Both {
+    /// A server of this process, and a control plane with kube-controller-manager.
+    pub async fn of(plane: &ControlPlane) -> Result<Self> {
+        let controllers = Controllers {
+            workloads: true,
+            ..Controllers::default()
+        };
+        let server = ApiServer::new(Options {
+            controllers,
+            ..Options::default()
+        });
+        Ok(Self {
+            ours: Client::new(server.service(), "default"),
+            real: plane.client().await?,
+        })
+    }
+
     /// Sends the request to both, and compares what it leads to.
-    async fn step(&self, name: &str, request: [&str; 2], body: Value) -> Result<Value> {
+    pub async fn step(&self, name: &str, request: [&str; 2], body: Value) -> Result<Value> {
         let [method, path] = request;
         for client in [&self.ours, &self.real] {
             send(client, method, path, &body)
@@ -211,20 +229,8 @@ async fn deployments_end_as_with_kube_controller_manager() -> Result<()> {
     let Some(plane) = controlled().await? else {
         return Ok(());
     };
-    let controllers = Controllers {
-        workloads: true,
-        ..Controllers::default()
-    };
-    let server = ApiServer::new(Options {
-        controllers,
-        ..Options::default()
-    });
-    let real = plane.client().await?;
-    let kubelet = tokio::spawn(kubelet(real.clone()));
-    let both = Both {
-        ours: Client::new(server.service(), "default"),
-        real,
-    };
+    let both = Both::of(&plane).await?;
+    let kubelet = tokio::spawn(kubelet(both.real.clone()));
     life(&both).await?;
     owners(&both).await?;
     kubelet.abort();

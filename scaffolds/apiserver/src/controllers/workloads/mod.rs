@@ -1,4 +1,4 @@
-//! Workloads: the controllers of Deployments and ReplicaSets, a scheduler that assigns every Pod to the node `dev`, a kubelet
+//! Workloads: the controllers of Deployments, ReplicaSets and StatefulSets, a scheduler that assigns every Pod to the node `dev`, a kubelet
 //! that runs nothing, and the end of the protection of claims and volumes.
 //!
 //! Each decision is a pure function from the observed objects to writes. A change of an object queues its owner, so the
@@ -7,8 +7,10 @@
 
 mod behaviour;
 mod containers;
+mod families;
 mod family;
 mod fields;
+mod history;
 mod kubelet;
 mod node;
 mod progress;
@@ -19,6 +21,7 @@ mod revisions;
 mod rollout;
 mod scaling;
 mod sets;
+mod stateful_set;
 mod write;
 
 use std::{
@@ -37,11 +40,12 @@ use crate::{
     status::Status,
     store::{Key, Record},
 };
-use family::{Family, Relation};
+use families::Families;
+use family::Relation;
 use queue::Queue;
 use replica_set::{Failure, Pod};
 use sets::Set;
-use write::{CLAIMS, DEPLOYMENTS, NODES, PODS, REPLICA_SETS, VOLUMES, Write, adopt, release};
+use write::{CLAIMS, DEPLOYMENTS, NODES, PODS, REPLICA_SETS, REVISIONS, STATEFUL_SETS, VOLUMES, Write, adopt, release};
 
 #[cfg(feature = "testing")]
 pub use self::{kubelet::decide as play, write::Write as Written};
@@ -144,8 +148,7 @@ async fn follow(cluster: &Weak<Cluster>) -> Option<()> {
 /// The indexed objects, and those to decide about.
 #[derive(Default)]
 struct Workloads {
-    deployments: Family,
-    replica_sets: Family,
+    families: Families,
     /// The Pods that wait until the node takes them.
     unassigned: BTreeSet<(String, String)>,
     /// The claims and volumes that are being deleted, and protected.
@@ -164,47 +167,26 @@ impl Workloads {
 
     /// Indexes the present state of an object, and queues what depends on it.
     fn look(&mut self, core: &Core, key: &Key) {
-        let family = match &*key.resource {
-            DEPLOYMENTS | REPLICA_SETS | PODS => &*key.resource,
-            CLAIMS | VOLUMES => return self.look_at_protected(core, key),
+        match &*key.resource {
+            CLAIMS | VOLUMES => self.look_at_protected(core, key),
             NODES if key.name == node::NAME => return self.look_at_unassigned(),
+            resource if Families::contain(resource) => {}
             _ => return,
-        };
+        }
         let record = core.store.get(key);
         let object = record.as_deref().map(value).unwrap_or_default();
-        if family != PODS {
-            let owners = if family == DEPLOYMENTS {
-                &mut self.deployments
-            } else {
-                &mut self.replica_sets
-            };
-            match record {
-                Some(_) => owners.set_owner(key, &object),
-                None => owners.remove_owner(key),
+        for owner in self.families.look(key, record.as_ref(), &object) {
+            // A Deployment that recreates its Pods waits until the last old one is gone.
+            if &*key.resource == PODS
+                && record.is_none()
+                && &*owner.resource == REPLICA_SETS
+                && let Some(deployment) = self.families.owner_of(&owner)
+            {
+                self.queue.add(deployment.clone());
             }
+            self.queue.add(owner);
         }
-        if family != DEPLOYMENTS {
-            let (owners, resource) = match family {
-                REPLICA_SETS => (&mut self.deployments, DEPLOYMENTS),
-                _ => (&mut self.replica_sets, REPLICA_SETS),
-            };
-            let concerned = match &record {
-                Some(record) => owners.set_dependent(record, &object),
-                None => owners.remove_dependent(key),
-            };
-            for name in concerned {
-                let owner = Key::new(resource, &key.namespace, &name);
-                // A Deployment that recreates its Pods waits until the last old one is gone.
-                if family == PODS
-                    && record.is_none()
-                    && let Some(name) = self.deployments.owner_of(&owner)
-                {
-                    self.queue.add(Key::new(DEPLOYMENTS, &key.namespace, name));
-                }
-                self.queue.add(owner);
-            }
-        }
-        if family == PODS {
+        if &*key.resource == PODS {
             let claims = self.protected.iter().filter(|it| it.namespace == key.namespace);
             claims.for_each(|claim| self.queue.add(claim.clone()));
         }
@@ -240,8 +222,10 @@ impl Workloads {
         let done = match &*key.resource {
             DEPLOYMENTS => self.deployment(cluster, &key, &object).await,
             REPLICA_SETS => self.replica_set(cluster, &key, &object).await,
-            CLAIMS | VOLUMES => self.protected(cluster, &key, &object).await,
-            _ => self.pod(cluster, &key, &object).await,
+            STATEFUL_SETS => self.stateful_set(cluster, &key, &object).await,
+            CLAIMS | VOLUMES if protection::is_waiting(&key, &object) => self.protected(cluster, &key, &object).await,
+            PODS => self.pod(cluster, &key, &object).await,
+            _ => Ok(()),
         };
         match done {
             Ok(()) => self.queue.succeeded(&key),
@@ -252,7 +236,7 @@ impl Workloads {
     async fn deployment(&mut self, cluster: &Arc<Cluster>, key: &Key, deployment: &Value) -> Result<(), Status> {
         let own = self.claim(cluster, key, deployment).await?;
         let runs = |record: &Record| {
-            let pods = self.replica_sets.dependents(&record.key);
+            let pods = self.families.dependents(&record.key, PODS);
             let pods = pods.iter().filter(|(relation, _)| *relation == Relation::Own);
             pods.map(|(_, record)| Pod::of(value(record)))
                 .any(|pod| !pod.is_finished())
@@ -317,12 +301,36 @@ impl Workloads {
 
     /// Adopts the orphans of an owner, and releases the dependents that it no longer selects; returns its dependents.
     async fn claim(&mut self, cluster: &Arc<Cluster>, key: &Key, owner: &Value) -> Result<Vec<Arc<Record>>, Status> {
-        let owners = if &*key.resource == DEPLOYMENTS {
-            &self.deployments
+        let dependents = if &*key.resource == DEPLOYMENTS {
+            REPLICA_SETS
         } else {
-            &self.replica_sets
+            PODS
         };
-        let found = owners.dependents(key);
+        let mut found = self.families.dependents(key, dependents);
+        if &*key.resource == STATEFUL_SETS {
+            found = found
+                .into_iter()
+                .filter_map(|(relation, pod)| Some((stateful_set::relation(owner, &pod.key.name, relation)?, pod)))
+                .collect();
+        }
+        self.settle(cluster, key, owner, found).await
+    }
+
+    /// Adopts the revisions of an owner that have none; returns its revisions.
+    async fn revisions(&mut self, cluster: &Arc<Cluster>, key: &Key, owner: &Value) -> Result<Vec<Value>, Status> {
+        let mut found = self.families.dependents(key, REVISIONS);
+        found.retain(|(relation, _)| *relation != Relation::Strayed);
+        let own = self.settle(cluster, key, owner, found).await?;
+        Ok(own.iter().map(|record| value(record)).collect())
+    }
+
+    async fn settle(
+        &mut self,
+        cluster: &Arc<Cluster>,
+        key: &Key,
+        owner: &Value,
+        found: Vec<(Relation, Arc<Record>)>,
+    ) -> Result<Vec<Arc<Record>>, Status> {
         cluster.core.store.look(found.len());
         let is_deleting = crate::meta::is_deleting(owner);
         let mut own = Vec::new();

@@ -9,6 +9,8 @@ use crate::{controllers::act, effects::Cluster, meta, registry::Reply, status::S
 
 pub(super) const DEPLOYMENTS: &str = "apps/deployments";
 pub(super) const REPLICA_SETS: &str = "apps/replicasets";
+pub(super) const STATEFUL_SETS: &str = "apps/statefulsets";
+pub(super) const REVISIONS: &str = "apps/controllerrevisions";
 pub(super) const PODS: &str = "/pods";
 pub(super) const NODES: &str = "/nodes";
 pub(super) const CLAIMS: &str = "/persistentvolumeclaims";
@@ -47,6 +49,8 @@ impl Write {
         let resource = match self.object()["kind"].as_str() {
             Some("Deployment") => DEPLOYMENTS,
             Some("ReplicaSet") => REPLICA_SETS,
+            Some("StatefulSet") => STATEFUL_SETS,
+            Some("ControllerRevision") => REVISIONS,
             Some("Node") => NODES,
             Some("PersistentVolumeClaim") => CLAIMS,
             Some("PersistentVolume") => VOLUMES,
