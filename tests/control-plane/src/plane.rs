@@ -24,13 +24,14 @@ use tokio::time::{Instant, sleep};
 use crate::{Assets, Audit, PERIOD, audit, credentials, guardian, program::Program};
 
 /// The enabled controllers of kube-controller-manager. None handles nodes, or Pods on missing nodes.
-const CONTROLLERS: [&str; 8] = [
+const CONTROLLERS: [&str; 9] = [
     "garbage-collector-controller",
     "namespace-controller",
     "clusterrole-aggregation-controller",
     "deployment-controller",
     "replicaset-controller",
     "statefulset-controller",
+    "persistentvolume-binder-controller",
     "persistentvolumeclaim-protection-controller",
     "persistentvolume-protection-controller",
 ];

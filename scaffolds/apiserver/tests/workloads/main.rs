@@ -1,5 +1,6 @@
-//! Deployments, ReplicaSets, StatefulSets and Pods on a server whose workloads run: in virtual time.
+//! Deployments, ReplicaSets, StatefulSets, Pods and claims on a server whose workloads run: in virtual time.
 
+mod budgets;
 mod cluster;
 #[path = "../common/mod.rs"]
 mod common;
@@ -7,3 +8,4 @@ mod deployments;
 mod pods;
 mod replica_sets;
 mod stateful_sets;
+mod storage;

@@ -2,23 +2,27 @@
 //! claims, revisions and status, with the same names and hashes.
 
 use anyhow::Result;
+use control_plane::eventually;
 use kube::Client;
+use kubewright_apiserver::testing::kubelet::provisioned;
 use serde_json::{Value, json};
 
 use super::{
-    controlled,
+    PATIENCE, controlled,
     workloads::{Both, PODS, items, kubelet, send},
 };
 
 const SETS: &str = "/apis/apps/v1/namespaces/default/statefulsets";
 const SET: &str = "/apis/apps/v1/namespaces/default/statefulsets/db";
 const CLAIMS: &str = "/api/v1/namespaces/default/persistentvolumeclaims";
+const VOLUMES: &str = "/api/v1/persistentvolumes";
+const CLASSES: &str = "/apis/storage.k8s.io/v1/storageclasses";
 const REVISIONS: &str = "/apis/apps/v1/namespaces/default/controllerrevisions";
 
 /// The StatefulSets with their members, claims and revisions, without uids and times.
 pub async fn state(client: &Client) -> Result<Value> {
     let mut all = Vec::new();
-    for path in [SETS, REVISIONS, CLAIMS] {
+    for path in [SETS, REVISIONS, CLAIMS, VOLUMES] {
         let mut items = items(client, path).await?;
         items.iter_mut().for_each(plain);
         all.push(items);
@@ -26,10 +30,86 @@ pub async fn state(client: &Client) -> Result<Value> {
     let mut members = items(client, PODS).await?;
     members.retain(|pod| pod["metadata"]["labels"]["controller-revision-hash"].is_string());
     members.iter_mut().for_each(member);
-    Ok(json!({"sets": all[0], "revisions": all[1], "claims": all[2], "members": members}))
+    // Volumes are named after the uids of their claims.
+    let claim = |it: &Value| it["spec"]["claimRef"]["name"].to_string();
+    all[3].sort_by_key(claim);
+    Ok(json!({"sets": all[0], "revisions": all[1], "claims": all[2], "volumes": all[3], "members": members}))
+}
+
+/// Plays the provisioner and the resizer: creates the volumes that claims wait for, deletes them afterwards, and lets them
+/// grow.
+pub async fn provision(client: &Client) {
+    let read = async |path: &str, kind: &str| {
+        let mut items = items(client, path).await.unwrap_or_default();
+        for item in &mut items {
+            item["kind"] = json!(kind);
+            item["apiVersion"] = json!("v1");
+        }
+        items
+    };
+    let claims = read(CLAIMS, "PersistentVolumeClaim").await;
+    let volumes = read(VOLUMES, "PersistentVolume").await;
+    let classes = items(client, CLASSES).await.unwrap_or_default();
+    // Conflicts: the next round sees the new state.
+    for claim in &claims {
+        let class = classes
+            .iter()
+            .find(|it| it["metadata"]["name"] == claim["spec"]["storageClassName"]);
+        let waits = claim["metadata"]["annotations"]["volume.kubernetes.io/storage-provisioner"].is_string();
+        let volume = volumes
+            .iter()
+            .find(|it| it["spec"]["claimRef"]["uid"] == claim["metadata"]["uid"]);
+        match (class, volume) {
+            (Some(class), None) if waits && claim["spec"]["volumeName"].is_null() => {
+                drop(send(client, "POST", VOLUMES, &provisioned(claim, class)).await);
+            }
+            (_, Some(volume)) if claim["status"]["phase"] == "Bound" => grow(client, claim, volume).await,
+            _ => {}
+        }
+    }
+    for volume in volumes {
+        let is_deleted = volume["spec"]["persistentVolumeReclaimPolicy"] == "Delete";
+        if is_deleted && volume["status"]["phase"] == "Released" {
+            let path = format!("{VOLUMES}/{}", volume["metadata"]["name"].as_str().unwrap_or_default());
+            drop(send(client, "DELETE", &path, &Value::Null).await);
+        }
+    }
+}
+
+async fn grow(client: &Client, claim: &Value, volume: &Value) {
+    let request = &claim["spec"]["resources"]["requests"]["storage"];
+    let is_made_up = volume["metadata"]["annotations"]["pv.kubernetes.io/provisioned-by"].is_string();
+    if !is_made_up || *request == claim["status"]["capacity"]["storage"] {
+        return;
+    }
+    let capacity = json!({"capacity": {"storage": request}});
+    let path = |collection: &str, object: &Value| {
+        format!(
+            "{collection}/{}",
+            object["metadata"]["name"].as_str().unwrap_or_default()
+        )
+    };
+    drop(send(client, "PATCH", &path(VOLUMES, volume), &json!({"spec": capacity})).await);
+    let status = format!("{}/status", path(CLAIMS, claim));
+    drop(send(client, "PATCH", &status, &json!({"status": capacity})).await);
 }
 
 fn plain(object: &mut Value) {
+    let is_volume = object["spec"]["claimRef"].is_object();
+    for (pointer, field) in [
+        ("/spec/claimRef", "uid"),
+        ("/spec/claimRef", "resourceVersion"),
+        ("/spec", "hostPath"),
+        ("/spec", "volumeName"),
+        ("/status", "lastPhaseTransitionTime"),
+    ] {
+        if let Some(fields) = object.pointer_mut(pointer).and_then(Value::as_object_mut) {
+            fields.remove(field);
+        }
+    }
+    if is_volume {
+        object["metadata"]["name"] = Value::Null;
+    }
     let metadata = &object["metadata"];
     let owners: Vec<_> = metadata["ownerReferences"]
         .as_array()
@@ -115,6 +195,12 @@ async fn on_both(part: impl AsyncFnOnce(&Both) -> Result<()>) -> Result<()> {
         return Ok(());
     };
     let both = Both::of(&plane).await?;
+    let mut class = eventually("the class", PATIENCE, async || {
+        Ok(items(&both.ours, CLASSES).await?.into_iter().next())
+    })
+    .await?;
+    class["metadata"] = json!({"name": class["metadata"]["name"], "annotations": class["metadata"]["annotations"]});
+    send(&both.real, "POST", CLASSES, &class).await?;
     let kubelet = tokio::spawn(kubelet(both.real.clone()));
     let done = part(&both).await;
     kubelet.abort();
@@ -129,6 +215,11 @@ async fn updates_of_stateful_sets_end_as_with_kube_controller_manager() -> Resul
 #[tokio::test]
 async fn claims_of_stateful_sets_end_as_with_kube_controller_manager() -> Result<()> {
     on_both(claims).await
+}
+
+#[tokio::test]
+async fn claims_and_volumes_end_as_with_kube_controller_manager() -> Result<()> {
+    on_both(volumes).await
 }
 
 #[tokio::test]
@@ -271,5 +362,74 @@ async fn parallel(both: &Both) -> Result<()> {
     both.step("scaled to nothing", patch, json!({"spec": {"replicas": 0}}))
         .await?;
     both.step("gone", ["DELETE", SET], Value::Null).await?;
+    Ok(())
+}
+
+/// Binding to made-up and to present volumes, growth, loss, release.
+async fn volumes(both: &Both) -> Result<()> {
+    let claim = |name: &str, class: Value| {
+        json!({
+            "metadata": {"name": name},
+            "spec": {
+                "accessModes": ["ReadWriteOnce"], "storageClassName": class,
+                "resources": {"requests": {"storage": "1Gi"}},
+            },
+        })
+    };
+    let volume = |name: &str, size: &str| {
+        json!({
+            "metadata": {"name": name},
+            "spec": {
+                "capacity": {"storage": size}, "accessModes": ["ReadWriteOnce"], "storageClassName": "own",
+                "persistentVolumeReclaimPolicy": "Retain", "hostPath": {"path": "/data"},
+            },
+        })
+    };
+    let path = |name: &str| format!("{CLAIMS}/{name}");
+    both.step(
+        "a claim of the default class",
+        ["POST", CLAIMS],
+        claim("a", Value::Null),
+    )
+    .await?;
+    let larger = json!({"spec": {"resources": {"requests": {"storage": "2Gi"}}}});
+    both.step("a larger claim", ["PATCH", &path("a")], larger).await?;
+    both.step(
+        "a claim that nothing fulfils",
+        ["POST", CLAIMS],
+        claim("b", json!("own")),
+    )
+    .await?;
+    both.step("a volume that is too small", ["POST", VOLUMES], volume("small", "1Mi"))
+        .await?;
+    both.step("a volume that fits", ["POST", VOLUMES], volume("fitting", "3Gi"))
+        .await?;
+    let mut reserved = volume("reserved", "5Gi");
+    reserved["spec"]["claimRef"] = json!({"namespace": "default", "name": "c"});
+    both.step("a volume for a claim to come", ["POST", VOLUMES], reserved)
+        .await?;
+    both.step("that claim", ["POST", CLAIMS], claim("c", json!("own")))
+        .await?;
+    both.step(
+        "a volume in use is deleted",
+        ["DELETE", &format!("{VOLUMES}/fitting")],
+        Value::Null,
+    )
+    .await?;
+    let unprotected = json!({"metadata": {"finalizers": null}});
+    both.step("and lost", ["PATCH", &format!("{VOLUMES}/fitting")], unprotected)
+        .await?;
+    both.step(
+        "a claim is deleted, its volume retained",
+        ["DELETE", &path("c")],
+        Value::Null,
+    )
+    .await?;
+    both.step("and one with its volume", ["DELETE", &path("a")], Value::Null)
+        .await?;
+    let mut named = claim("d", json!("own"));
+    named["spec"]["volumeName"] = json!("small");
+    both.step("a claim names a volume that is too small", ["POST", CLAIMS], named)
+        .await?;
     Ok(())
 }

@@ -50,7 +50,7 @@ pub async fn items(client: &Client, path: &str) -> Result<Vec<Value>> {
     Ok(list["items"].as_array().cloned().unwrap_or_default())
 }
 
-/// Plays the kubelet and the scheduler for all Pods of a server, until the task is dropped.
+/// Plays the kubelet, the scheduler and the provisioner for all Pods of a server, until the task is dropped.
 pub async fn kubelet(client: Client) {
     loop {
         let now = SystemTime::now()
@@ -74,6 +74,7 @@ pub async fn kubelet(client: Client) {
                 drop(sent);
             }
         }
+        stateful_sets::provision(&client).await;
         sleep(Duration::from_millis(100)).await;
     }
 }

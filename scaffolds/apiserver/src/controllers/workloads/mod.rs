@@ -6,6 +6,7 @@
 //! write and after each change, so decisions are never based on a state before the controllers' own writes.
 
 mod behaviour;
+mod budget;
 mod containers;
 mod families;
 mod family;
@@ -19,9 +20,11 @@ mod queue;
 mod replica_set;
 mod revisions;
 mod rollout;
+mod scales;
 mod scaling;
 mod sets;
 mod stateful_set;
+mod storage;
 mod write;
 
 use std::{
@@ -45,10 +48,14 @@ use family::Relation;
 use queue::Queue;
 use replica_set::{Failure, Pod};
 use sets::Set;
-use write::{CLAIMS, DEPLOYMENTS, NODES, PODS, REPLICA_SETS, REVISIONS, STATEFUL_SETS, VOLUMES, Write, adopt, release};
+use storage::Storage;
+use write::{
+    BUDGETS, CLAIMS, CLASSES, DEPLOYMENTS, NODES, PODS, REPLICA_SETS, REVISIONS, STATEFUL_SETS, VOLUMES, Write, adopt,
+    release,
+};
 
 #[cfg(feature = "testing")]
-pub use self::{kubelet::decide as play, write::Write as Written};
+pub use self::{kubelet::decide as play, storage::provisioned, write::Write as Written};
 
 /// The result of a decision.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -100,7 +107,8 @@ impl From<Vec<Write>> for Decision {
 /// Runs the controllers, and starts over when the history was compacted beyond a change that they had not yet seen.
 pub(super) async fn run(cluster: Weak<Cluster>) {
     if let Some(cluster) = cluster.upgrade() {
-        for write in node::create(cluster.core.now()) {
+        let class = storage::class();
+        for write in node::create(cluster.core.now()).into_iter().chain([class]) {
             // The node of an earlier server is kept as it is.
             if write.send(&cluster).await.is_err() {
                 break;
@@ -153,6 +161,7 @@ struct Workloads {
     unassigned: BTreeSet<(String, String)>,
     /// The claims and volumes that are being deleted, and protected.
     protected: HashSet<Key>,
+    storage: Storage,
     queue: Queue,
 }
 
@@ -168,7 +177,7 @@ impl Workloads {
     /// Indexes the present state of an object, and queues what depends on it.
     fn look(&mut self, core: &Core, key: &Key) {
         match &*key.resource {
-            CLAIMS | VOLUMES => self.look_at_protected(core, key),
+            CLAIMS | VOLUMES | CLASSES => self.look_at_storage(core, key),
             NODES if key.name == node::NAME => return self.look_at_unassigned(),
             resource if Families::contain(resource) => {}
             _ => return,
@@ -196,16 +205,6 @@ impl Workloads {
         }
     }
 
-    fn look_at_protected(&mut self, core: &Core, key: &Key) {
-        let record = core.store.get(key);
-        if record.is_some_and(|record| protection::is_waiting(key, &value(&record))) {
-            self.protected.insert(key.clone());
-            self.queue.add(key.clone());
-        } else if self.protected.remove(key) {
-            self.queue.forget(key);
-        }
-    }
-
     fn look_at_unassigned(&mut self) {
         for (namespace, name) in std::mem::take(&mut self.unassigned) {
             self.queue.add(Key::new(PODS, &namespace, &name));
@@ -223,7 +222,9 @@ impl Workloads {
             DEPLOYMENTS => self.deployment(cluster, &key, &object).await,
             REPLICA_SETS => self.replica_set(cluster, &key, &object).await,
             STATEFUL_SETS => self.stateful_set(cluster, &key, &object).await,
-            CLAIMS | VOLUMES if protection::is_waiting(&key, &object) => self.protected(cluster, &key, &object).await,
+            BUDGETS => self.budget(cluster, &key, &object).await,
+            CLAIMS => self.storage_claim(cluster, &key, &object).await,
+            VOLUMES => self.volume(cluster, &key, &object).await,
             PODS => self.pod(cluster, &key, &object).await,
             _ => Ok(()),
         };
@@ -280,23 +281,18 @@ impl Workloads {
 
     async fn pod(&mut self, cluster: &Arc<Cluster>, key: &Key, pod: &Value) -> Result<(), Status> {
         let node = cluster.core.store.get(&Key::new(NODES, "", node::NAME));
-        if node::is_unassigned(pod) && !node::is_open(node.as_deref().map(value).as_ref()) {
-            self.unassigned.insert((key.namespace.clone(), key.name.clone()));
-            return Ok(());
+        let now = cluster.core.now();
+        let mut decision = kubelet::decide(pod, now);
+        if node::is_unassigned(pod) {
+            let waits = storage::waits(&cluster.core, key, pod);
+            let is_open = node::is_open(node.as_deref().map(value).as_ref());
+            if waits.is_some() || !is_open {
+                self.unassigned.insert((key.namespace.clone(), key.name.clone()));
+                let unschedulable = waits.map(|why| kubelet::unschedulable(pod, &why, now));
+                decision = unschedulable.unwrap_or_default();
+            }
         }
-        let decision = kubelet::decide(pod, cluster.core.now());
         self.act(cluster, key, decision).await
-    }
-
-    /// Only for an object that is being deleted are the Pods of its namespace read.
-    async fn protected(&mut self, cluster: &Arc<Cluster>, key: &Key, object: &Value) -> Result<(), Status> {
-        let (_, mut pods) = match key.namespace.is_empty() {
-            true => Default::default(),
-            false => cluster.core.store.contents(&key.namespace),
-        };
-        pods.retain(|record| &*record.key.resource == PODS);
-        let pods: Vec<Value> = pods.iter().map(|record| value(record)).collect();
-        self.act(cluster, key, protection::decide(key, object, &pods)).await
     }
 
     /// Adopts the orphans of an owner, and releases the dependents that it no longer selects; returns its dependents.

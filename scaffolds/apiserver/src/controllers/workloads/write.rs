@@ -13,8 +13,10 @@ pub(super) const STATEFUL_SETS: &str = "apps/statefulsets";
 pub(super) const REVISIONS: &str = "apps/controllerrevisions";
 pub(super) const PODS: &str = "/pods";
 pub(super) const NODES: &str = "/nodes";
+pub(super) const BUDGETS: &str = "policy/poddisruptionbudgets";
 pub(super) const CLAIMS: &str = "/persistentvolumeclaims";
 pub(super) const VOLUMES: &str = "/persistentvolumes";
+pub(super) const CLASSES: &str = "storage.k8s.io/storageclasses";
 
 /// One write. Updates have the resourceVersion of the object that the decision is about, so they are refused if the
 /// object has changed meanwhile, and that change causes another decision.
@@ -51,9 +53,11 @@ impl Write {
             Some("ReplicaSet") => REPLICA_SETS,
             Some("StatefulSet") => STATEFUL_SETS,
             Some("ControllerRevision") => REVISIONS,
+            Some("PodDisruptionBudget") => BUDGETS,
             Some("Node") => NODES,
             Some("PersistentVolumeClaim") => CLAIMS,
             Some("PersistentVolume") => VOLUMES,
+            Some("StorageClass") => CLASSES,
             _ => PODS,
         };
         let [namespace, name] = ["namespace", "name"].map(|field| meta::text(self.object(), field));
