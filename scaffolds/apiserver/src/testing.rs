@@ -61,7 +61,7 @@ pub mod store {
 
 /// The kubelet that runs nothing, to drive Pods of another server.
 pub mod kubelet {
-    pub use crate::controllers::workloads::{Decision, Written, play};
+    pub use crate::controllers::workloads::{Decision, Written, play, provisioned};
 }
 
 /// Reads YAML as the API server does.

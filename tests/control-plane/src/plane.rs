@@ -24,7 +24,7 @@ use tokio::time::{Instant, sleep};
 use crate::{Assets, Audit, PERIOD, audit, credentials, guardian, program::Program};
 
 /// The enabled controllers of kube-controller-manager. None handles nodes, or Pods on missing nodes.
-const CONTROLLERS: [&str; 8] = [
+const CONTROLLERS: [&str; 12] = [
     "garbage-collector-controller",
     "namespace-controller",
     "clusterrole-aggregation-controller",
@@ -33,6 +33,10 @@ const CONTROLLERS: [&str; 8] = [
     "job-controller",
     "ttl-after-finished-controller",
     "cronjob-controller",
+    "statefulset-controller",
+    "persistentvolume-binder-controller",
+    "persistentvolumeclaim-protection-controller",
+    "persistentvolume-protection-controller",
 ];
 
 /// The API server is ready after three seconds, and later on a busy machine.

@@ -1,5 +1,6 @@
-//! Deployments, ReplicaSets, Jobs, CronJobs and Pods on a server whose workloads run: in virtual time.
+//! Deployments, ReplicaSets, StatefulSets, Jobs, CronJobs, Pods and claims on a server whose workloads run: in virtual time.
 
+mod budgets;
 mod cluster;
 #[path = "../common/mod.rs"]
 mod common;
@@ -8,3 +9,5 @@ mod deployments;
 mod jobs;
 mod pods;
 mod replica_sets;
+mod stateful_sets;
+mod storage;

@@ -206,26 +206,3 @@ async fn a_claim_goes_with_the_last_pod_that_uses_it_and_a_namespace_with_its_cl
     wire.pass(60).await;
     assert_eq!(wire.get("/api/v1/namespaces/tenant").await.code, 404);
 }
-
-#[tokio::test(start_paused = true)]
-async fn a_volume_goes_once_it_is_not_bound() {
-    let wire = cluster();
-    let volumes = "/api/v1/persistentvolumes";
-    let spec = json!({"capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"], "hostPath": {"path": "/data"}});
-    wire.make(volumes, &json!({"metadata": {"name": "disk"}, "spec": spec}))
-        .await;
-    let path = format!("{volumes}/disk");
-    let status = wire.with("content-type", "application/merge-patch+json");
-    let bound = status
-        .send("PATCH", &format!("{path}/status"), r#"{"status":{"phase":"Bound"}}"#)
-        .await;
-    assert_eq!(bound.code, 200, "{}", bound.text);
-    wire.send("DELETE", &path, "").await;
-    wire.pass(60).await;
-    assert_eq!(wire.get(&path).await.code, 200);
-    status
-        .send("PATCH", &format!("{path}/status"), r#"{"status":{"phase":"Released"}}"#)
-        .await;
-    wire.pass(1).await;
-    assert_eq!(wire.get(&path).await.code, 404);
-}

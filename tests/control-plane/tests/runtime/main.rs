@@ -9,6 +9,7 @@ mod jobs;
 mod migration;
 mod ownership;
 mod selectors;
+mod stateful_sets;
 mod workloads;
 
 use std::{sync::Mutex, time::Duration};

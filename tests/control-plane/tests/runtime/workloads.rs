@@ -13,7 +13,7 @@ use kubewright_apiserver::{
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 
-use super::controlled;
+use super::{controlled, stateful_sets};
 
 const DEPLOYMENT: &str = "/apis/apps/v1/namespaces/default/deployments/web";
 const DEPLOYMENTS: &str = "/apis/apps/v1/namespaces/default/deployments";
@@ -50,8 +50,8 @@ pub(super) async fn items(client: &Client, path: &str) -> Result<Vec<Value>> {
     Ok(list["items"].as_array().cloned().unwrap_or_default())
 }
 
-/// Plays the kubelet and the scheduler for all Pods of a server, until the task is dropped.
-async fn kubelet(client: Client) {
+/// Plays the kubelet, the scheduler and the provisioner for all Pods of a server, until the task is dropped.
+pub async fn kubelet(client: Client) {
     loop {
         let now = SystemTime::now()
             .duration_since(UNIX_EPOCH)
@@ -74,6 +74,7 @@ async fn kubelet(client: Client) {
                 drop(sent);
             }
         }
+        stateful_sets::provision(&client).await;
         sleep(Duration::from_millis(100)).await;
     }
 }
@@ -82,7 +83,7 @@ async fn kubelet(client: Client) {
 pub(super) type Look = fn(&Client) -> BoxFuture<'_, Result<Value>>;
 
 /// The state of all objects without names, times and hashes.
-fn state(client: &Client) -> BoxFuture<'_, Result<Value>> {
+pub(super) fn state(client: &Client) -> BoxFuture<'_, Result<Value>> {
     Box::pin(deployed(client))
 }
 
@@ -103,7 +104,8 @@ async fn deployed(client: &Client) -> Result<Value> {
     deployments.iter_mut().for_each(plain);
     sets.sort_by_key(Value::to_string);
     pods.sort_by_key(Value::to_string);
-    Ok(json!({"deployments": deployments, "sets": sets, "pods": pods}))
+    let stateful = stateful_sets::state(client).await?;
+    Ok(json!({"deployments": deployments, "sets": sets, "pods": pods, "stateful": stateful}))
 }
 
 fn image(spec: &Value) -> Value {

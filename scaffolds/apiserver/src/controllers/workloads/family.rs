@@ -1,8 +1,9 @@
-//! An index of owners of one kind that select their dependents by labels: Deployments and their ReplicaSets, ReplicaSets
-//! and their Pods. An owner's dependents, and the owners that may adopt an orphan, are found without visiting others.
+//! An index of dependents of one kind and of the owners that select them by labels: ReplicaSets and their Deployments, Pods
+//! and the workloads that create them. An owner's dependents, and the owners that may adopt an orphan, are found without
+//! visiting other objects.
 
 use std::{
-    collections::{BTreeMap, BTreeSet, HashMap},
+    collections::{BTreeMap, BTreeSet, HashMap, HashSet},
     sync::Arc,
 };
 
@@ -20,14 +21,17 @@ type Label = (String, String, String);
 /// An object, by namespace and name.
 type Name = (String, String);
 
-/// The owners and the dependents of one pair of kinds.
+/// The dependents of one kind, and their owners.
 #[derive(Default)]
 pub(super) struct Family {
-    owners: HashMap<Name, Owner>,
-    selecting: BTreeMap<Label, BTreeSet<Name>>,
+    owners: HashMap<Key, Owner>,
+    by_uid: HashMap<String, Key>,
+    selecting: BTreeMap<Label, HashSet<Key>>,
     dependents: HashMap<Name, Dependent>,
     controlled: HashMap<String, BTreeSet<Name>>,
     orphans: BTreeMap<Label, BTreeSet<Name>>,
+    /// Owners have all dependents that they select, whatever their controllers.
+    is_by_selector: bool,
 }
 
 /// An owner.
@@ -40,14 +44,8 @@ struct Owner {
 /// A dependent, or an orphan that may become one.
 struct Dependent {
     record: Arc<Record>,
-    controller: Option<Controller>,
-}
-
-/// The controller of an object.
-#[derive(Clone)]
-struct Controller {
-    name: String,
-    uid: String,
+    /// The uid of its controller.
+    controller: Option<String>,
 }
 
 /// The relation of a dependent to an owner.
@@ -62,6 +60,14 @@ pub(super) enum Relation {
 }
 
 impl Family {
+    /// A family whose owners only select: each dependent is an orphan.
+    pub fn by_selector() -> Self {
+        Self {
+            is_by_selector: true,
+            ..Self::default()
+        }
+    }
+
     /// Adds or changes an owner.
     pub fn set_owner(&mut self, key: &Key, object: &Value) {
         self.remove_owner(key);
@@ -71,36 +77,40 @@ impl Family {
             .and_then(|labels| labels.iter().next());
         let (name, value) = first.map_or(("", ""), |(name, value)| (name, value.as_str().unwrap_or_default()));
         let label = (key.namespace.clone(), name.to_owned(), value.to_owned());
-        self.selecting.entry(label.clone()).or_default().insert(named(key));
+        self.selecting.entry(label.clone()).or_default().insert(key.clone());
         let owner = Owner {
             uid: meta::text(object, "uid").to_owned(),
             selector: LabelSelector::of(selector),
             label,
         };
-        self.owners.insert(named(key), owner);
+        self.by_uid.insert(owner.uid.clone(), key.clone());
+        self.owners.insert(key.clone(), owner);
     }
 
     /// Removes an owner.
     pub fn remove_owner(&mut self, key: &Key) {
-        if let Some(owner) = self.owners.remove(&named(key)) {
-            take(&mut self.selecting, &owner.label, &named(key));
+        if let Some(owner) = self.owners.remove(key) {
+            self.by_uid.remove(&owner.uid);
+            if let Some(keys) = self.selecting.get_mut(&owner.label) {
+                keys.remove(key);
+                if keys.is_empty() {
+                    self.selecting.remove(&owner.label);
+                }
+            }
         }
     }
 
-    /// Adds or changes a dependent; returns the names of the owners that this concerns, in its namespace.
-    pub fn set_dependent(&mut self, record: &Arc<Record>, object: &Value) -> BTreeSet<String> {
+    /// Adds or changes a dependent; returns the owners that this concerns.
+    pub fn set_dependent(&mut self, record: &Arc<Record>, object: &Value) -> HashSet<Key> {
         let mut concerned = self.remove_dependent(&record.key);
-        let text = |owner: &Value, field: &str| owner[field].as_str().unwrap_or_default().to_owned();
-        let controller = fields::controller(object).map(|owner| Controller {
-            name: text(owner, "name"),
-            uid: text(owner, "uid"),
-        });
+        let controller = fields::controller(object).filter(|_| !self.is_by_selector);
+        let controller = controller.map(|owner| fields::text(owner, "/uid").to_owned());
         let name = named(&record.key);
         match &controller {
             Some(controller) => {
                 _ = self
                     .controlled
-                    .entry(controller.uid.clone())
+                    .entry(controller.clone())
                     .or_default()
                     .insert(name.clone())
             }
@@ -119,18 +129,18 @@ impl Family {
         concerned
     }
 
-    /// Removes a dependent; returns the names of the owners that this concerns, in its namespace.
-    pub fn remove_dependent(&mut self, key: &Key) -> BTreeSet<String> {
+    /// Removes a dependent; returns the owners that this concerns.
+    pub fn remove_dependent(&mut self, key: &Key) -> HashSet<Key> {
         let name = named(key);
         let Some(dependent) = self.dependents.remove(&name) else {
-            return BTreeSet::new();
+            return HashSet::new();
         };
         match &dependent.controller {
             Some(controller) => {
-                if let Some(names) = self.controlled.get_mut(&controller.uid) {
+                if let Some(names) = self.controlled.get_mut(controller) {
                     names.remove(&name);
                     if names.is_empty() {
-                        self.controlled.remove(&controller.uid);
+                        self.controlled.remove(controller);
                     }
                 }
             }
@@ -145,11 +155,14 @@ impl Family {
 
     /// The dependents of an owner, and the orphans and strays that it has to adopt or to release.
     pub fn dependents(&self, key: &Key) -> Vec<(Relation, Arc<Record>)> {
-        let Some(owner) = self.owners.get(&named(key)) else {
+        let Some(owner) = self.owners.get(key) else {
             return Vec::new();
         };
         let record = |name: &Name| self.dependents.get(name).map(|it| Arc::clone(&it.record));
-        let own = self.controlled.get(&owner.uid).into_iter().flatten().filter_map(record);
+        let own = self.controlled.get(&owner.uid).into_iter().flatten();
+        let own = own
+            .filter(|(namespace, _)| *namespace == key.namespace)
+            .filter_map(record);
         let own = own.map(|record| match owner.selector.matches(record.labels()) {
             true => (Relation::Own, record),
             false => (Relation::Strayed, record),
@@ -160,33 +173,27 @@ impl Family {
     }
 
     /// The controller of a dependent, if it is a known owner.
-    pub fn owner_of(&self, key: &Key) -> Option<&str> {
-        let controller = self.dependents.get(&named(key))?.controller.as_ref()?;
-        self.owner(&key.namespace, controller)
+    pub fn owner_of(&self, key: &Key) -> Option<&Key> {
+        self.by_uid.get(self.dependents.get(&named(key))?.controller.as_ref()?)
     }
 
-    fn owner<'a>(&self, namespace: &str, controller: &'a Controller) -> Option<&'a str> {
-        let owner = self.owners.get(&(namespace.to_owned(), controller.name.clone()))?;
-        (owner.uid == controller.uid).then_some(&controller.name)
+    /// The owners that select an object.
+    pub fn selecting(&self, record: &Record) -> HashSet<Key> {
+        let labels = labels(record);
+        let keys = labels.iter().filter_map(|label| self.selecting.get(label)).flatten();
+        let matching = keys.filter(|key| {
+            let owner = self.owners.get(*key);
+            owner.is_some_and(|owner| owner.selector.matches(record.labels()))
+        });
+        matching.cloned().collect()
     }
 
     /// Its controller, or the owners that select it if it has none.
-    fn concerned(&self, dependent: &Dependent) -> BTreeSet<String> {
-        let namespace = &dependent.record.key.namespace;
-        if let Some(controller) = &dependent.controller {
-            return self
-                .owner(namespace, controller)
-                .map(str::to_owned)
-                .into_iter()
-                .collect();
+    fn concerned(&self, dependent: &Dependent) -> HashSet<Key> {
+        match &dependent.controller {
+            Some(controller) => self.by_uid.get(controller).cloned().into_iter().collect(),
+            None => self.selecting(&dependent.record),
         }
-        let labels = labels(&dependent.record);
-        let names = labels.iter().filter_map(|label| self.selecting.get(label)).flatten();
-        let matching = names.filter(|name| {
-            let owner = self.owners.get(*name);
-            owner.is_some_and(|owner| owner.selector.matches(dependent.record.labels()))
-        });
-        matching.map(|(_, name)| name.clone()).collect()
     }
 }
 

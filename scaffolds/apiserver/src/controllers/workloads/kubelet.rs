@@ -58,10 +58,15 @@ fn assign(pod: &Value, now: i64) -> Decision {
     if !behaviour.is_ok_and(|behaviour| behaviour.is_unschedulable) {
         return Write::Bind(pod.clone()).into();
     }
-    let message = "0/1 nodes are available: 1 node(s) didn't satisfy the annotation.";
+    unschedulable(pod, "1 node(s) didn't satisfy the annotation.", now)
+}
+
+/// The status of a Pod that no node takes.
+pub(super) fn unschedulable(pod: &Value, why: &str, now: i64) -> Decision {
+    let message = format!("0/1 nodes are available: {why}");
     let mut status = pod["status"].clone();
-    let conditions = json!([condition(pod, "PodScheduled", ["False", "Unschedulable", message], now)]);
-    status["conditions"] = conditions;
+    let values = ["False", "Unschedulable", &message];
+    status["conditions"] = json!([condition(pod, "PodScheduled", values, now)]);
     Decision::about_status(pod, status, None)
 }
 

@@ -1,15 +1,18 @@
-//! Workloads: the controllers of Deployments, ReplicaSets, Jobs and CronJobs, a scheduler that assigns every Pod to the
-//! node `dev`, a kubelet that runs nothing, and the end of the protection of claims and volumes.
+//! Workloads: the controllers of Deployments, ReplicaSets, StatefulSets, Jobs and CronJobs, a scheduler that assigns every Pod
+//! to the node `dev`, a kubelet that runs nothing, and the end of the protection of claims and volumes.
 //!
 //! Each decision is a pure function from the observed objects to writes. A change of an object queues its owner, so the
 //! work for a change is proportional to the dependents of one owner. An object is indexed from the store after each own
 //! write and after each change, so decisions are never based on a state before the controllers' own writes.
 
 mod behaviour;
+mod budget;
 mod containers;
 mod cron_jobs;
+mod families;
 mod family;
 mod fields;
+mod history;
 mod jobs;
 mod kubelet;
 mod node;
@@ -19,8 +22,11 @@ mod queue;
 mod replica_set;
 mod revisions;
 mod rollout;
+mod scales;
 mod scaling;
 mod sets;
+mod stateful_set;
+mod storage;
 mod write;
 
 use std::{
@@ -40,15 +46,20 @@ use crate::{
     store::{Key, Record},
 };
 use cron_jobs::{CRON_JOBS, CronJobStates};
-use family::{Family, Relation};
+use families::Families;
+use family::Relation;
 use jobs::{JOBS, JobStates};
 use queue::Queue;
 use replica_set::{Failure, Pod};
 use sets::Set;
-use write::{CLAIMS, DEPLOYMENTS, NODES, PODS, REPLICA_SETS, VOLUMES, Write, adopt, release};
+use storage::Storage;
+use write::{
+    BUDGETS, CLAIMS, CLASSES, DEPLOYMENTS, NODES, PODS, REPLICA_SETS, REVISIONS, STATEFUL_SETS, VOLUMES, Write, adopt,
+    release,
+};
 
 #[cfg(feature = "testing")]
-pub use self::{kubelet::decide as play, write::Write as Written};
+pub use self::{kubelet::decide as play, storage::provisioned, write::Write as Written};
 
 /// The result of a decision.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -100,7 +111,8 @@ impl From<Vec<Write>> for Decision {
 /// Runs the controllers, and starts over when the history was compacted beyond a change that they had not yet seen.
 pub(super) async fn run(cluster: Weak<Cluster>) {
     if let Some(cluster) = cluster.upgrade() {
-        for write in node::create(cluster.core.now()) {
+        let class = storage::class();
+        for write in node::create(cluster.core.now()).into_iter().chain([class]) {
             // The node of an earlier server is kept as it is.
             if write.send(&cluster).await.is_err() {
                 break;
@@ -148,14 +160,14 @@ async fn follow(cluster: &Weak<Cluster>) -> Option<()> {
 /// The indexed objects, and those to decide about.
 #[derive(Default)]
 struct Workloads {
-    deployments: Family,
-    replica_sets: Family,
+    families: Families,
     jobs: JobStates,
     cron_jobs: CronJobStates,
     /// The Pods that wait until the node takes them.
     unassigned: BTreeSet<(String, String)>,
     /// The claims and volumes that are being deleted, and protected.
     protected: HashSet<Key>,
+    storage: Storage,
     queue: Queue,
 }
 
@@ -170,65 +182,42 @@ impl Workloads {
 
     /// Indexes the present state of an object, and queues what depends on it.
     fn look(&mut self, core: &Core, key: &Key) {
-        let found = [self.jobs.look(core, key), self.cron_jobs.look(core, key)];
-        found.into_iter().flatten().for_each(|key| self.queue.add(key));
-        let family = match &*key.resource {
-            DEPLOYMENTS | REPLICA_SETS | PODS => &*key.resource,
-            CLAIMS | VOLUMES => return self.look_at_protected(core, key),
+        for key in self.cron_jobs.look(core, key) {
+            self.queue.add(key);
+        }
+        match &*key.resource {
+            CLAIMS | VOLUMES | CLASSES => self.look_at_storage(core, key),
             NODES if key.name == node::NAME => return self.look_at_unassigned(),
+            CRON_JOBS if core.store.get(key).is_none() => return self.queue.forget(key),
+            resource if Families::contain(resource) => {}
             _ => return,
-        };
+        }
         let record = core.store.get(key);
         let object = record.as_deref().map(value).unwrap_or_default();
-        if family != PODS {
-            let owners = if family == DEPLOYMENTS {
-                &mut self.deployments
-            } else {
-                &mut self.replica_sets
-            };
-            match record {
-                Some(_) => owners.set_owner(key, &object),
-                None => owners.remove_owner(key),
-            }
+        if &*key.resource == JOBS && record.is_none() {
+            self.jobs.forget(key);
+            // Its Pods are tracked no longer.
+            let pods = self.families.dependents(key, PODS);
+            pods.into_iter().for_each(|(_, pod)| self.queue.add(pod.key.clone()));
         }
-        if family != DEPLOYMENTS {
-            let (owners, resource) = match family {
-                REPLICA_SETS => (&mut self.deployments, DEPLOYMENTS),
-                _ => (&mut self.replica_sets, REPLICA_SETS),
-            };
-            let concerned = match &record {
-                Some(record) => owners.set_dependent(record, &object),
-                None => owners.remove_dependent(key),
-            };
-            for name in concerned {
-                let owner = Key::new(resource, &key.namespace, &name);
-                // A Deployment that recreates its Pods waits until the last old one is gone.
-                if family == PODS
-                    && record.is_none()
-                    && let Some(name) = self.deployments.owner_of(&owner)
-                {
-                    self.queue.add(Key::new(DEPLOYMENTS, &key.namespace, name));
-                }
-                self.queue.add(owner);
+        for owner in self.families.look(key, record.as_ref(), &object) {
+            // A Deployment that recreates its Pods waits until the last old one is gone.
+            if &*key.resource == PODS
+                && record.is_none()
+                && &*owner.resource == REPLICA_SETS
+                && let Some(deployment) = self.families.owner_of(&owner)
+            {
+                self.queue.add(deployment.clone());
             }
+            self.queue.add(owner);
         }
-        if family == PODS {
+        if &*key.resource == PODS {
             let claims = self.protected.iter().filter(|it| it.namespace == key.namespace);
             claims.for_each(|claim| self.queue.add(claim.clone()));
         }
         match record {
             Some(_) => self.queue.add(key.clone()),
             None => self.queue.forget(key),
-        }
-    }
-
-    fn look_at_protected(&mut self, core: &Core, key: &Key) {
-        let record = core.store.get(key);
-        if record.is_some_and(|record| protection::is_waiting(key, &value(&record))) {
-            self.protected.insert(key.clone());
-            self.queue.add(key.clone());
-        } else if self.protected.remove(key) {
-            self.queue.forget(key);
         }
     }
 
@@ -248,10 +237,14 @@ impl Workloads {
         let done = match &*key.resource {
             DEPLOYMENTS => self.deployment(cluster, &key, &object).await,
             REPLICA_SETS => self.replica_set(cluster, &key, &object).await,
-            CLAIMS | VOLUMES => self.protected(cluster, &key, &object).await,
+            STATEFUL_SETS => self.stateful_set(cluster, &key, &object).await,
             JOBS => self.job(cluster, &key, &object).await,
             CRON_JOBS => self.cron_job(cluster, &key, &object).await,
-            _ => self.pod(cluster, &key, &object).await,
+            BUDGETS => self.budget(cluster, &key, &object).await,
+            CLAIMS => self.storage_claim(cluster, &key, &object).await,
+            VOLUMES => self.volume(cluster, &key, &object).await,
+            PODS => self.pod(cluster, &key, &object).await,
+            _ => Ok(()),
         };
         match done {
             Ok(()) => self.queue.succeeded(&key),
@@ -262,7 +255,7 @@ impl Workloads {
     async fn deployment(&mut self, cluster: &Arc<Cluster>, key: &Key, deployment: &Value) -> Result<(), Status> {
         let own = self.claim(cluster, key, deployment).await?;
         let runs = |record: &Record| {
-            let pods = self.replica_sets.dependents(&record.key);
+            let pods = self.families.dependents(&record.key, PODS);
             let pods = pods.iter().filter(|(relation, _)| *relation == Relation::Own);
             pods.map(|(_, record)| Pod::of(value(record)))
                 .any(|pod| !pod.is_finished())
@@ -307,33 +300,52 @@ impl Workloads {
     async fn pod(&mut self, cluster: &Arc<Cluster>, key: &Key, pod: &Value) -> Result<(), Status> {
         self.untrack(cluster, key, pod).await?;
         let node = cluster.core.store.get(&Key::new(NODES, "", node::NAME));
-        if node::is_unassigned(pod) && !node::is_open(node.as_deref().map(value).as_ref()) {
-            self.unassigned.insert((key.namespace.clone(), key.name.clone()));
-            return Ok(());
+        let now = cluster.core.now();
+        let mut decision = kubelet::decide(pod, now);
+        if node::is_unassigned(pod) {
+            let waits = storage::waits(&cluster.core, key, pod);
+            let is_open = node::is_open(node.as_deref().map(value).as_ref());
+            if waits.is_some() || !is_open {
+                self.unassigned.insert((key.namespace.clone(), key.name.clone()));
+                let unschedulable = waits.map(|why| kubelet::unschedulable(pod, &why, now));
+                decision = unschedulable.unwrap_or_default();
+            }
         }
-        let decision = kubelet::decide(pod, cluster.core.now());
         self.act(cluster, key, decision).await
-    }
-
-    /// Only for an object that is being deleted are the Pods of its namespace read.
-    async fn protected(&mut self, cluster: &Arc<Cluster>, key: &Key, object: &Value) -> Result<(), Status> {
-        let (_, mut pods) = match key.namespace.is_empty() {
-            true => Default::default(),
-            false => cluster.core.store.contents(&key.namespace),
-        };
-        pods.retain(|record| &*record.key.resource == PODS);
-        let pods: Vec<Value> = pods.iter().map(|record| value(record)).collect();
-        self.act(cluster, key, protection::decide(key, object, &pods)).await
     }
 
     /// Adopts the orphans of an owner, and releases the dependents that it no longer selects; returns its dependents.
     async fn claim(&mut self, cluster: &Arc<Cluster>, key: &Key, owner: &Value) -> Result<Vec<Arc<Record>>, Status> {
-        let owners = match &*key.resource {
-            DEPLOYMENTS => &self.deployments,
-            JOBS => &self.jobs.family,
-            _ => &self.replica_sets,
+        let dependents = if &*key.resource == DEPLOYMENTS {
+            REPLICA_SETS
+        } else {
+            PODS
         };
-        let found = owners.dependents(key);
+        let mut found = self.families.dependents(key, dependents);
+        if &*key.resource == STATEFUL_SETS {
+            found = found
+                .into_iter()
+                .filter_map(|(relation, pod)| Some((stateful_set::relation(owner, &pod.key.name, relation)?, pod)))
+                .collect();
+        }
+        self.settle(cluster, key, owner, found).await
+    }
+
+    /// Adopts the revisions of an owner that have none; returns its revisions.
+    async fn revisions(&mut self, cluster: &Arc<Cluster>, key: &Key, owner: &Value) -> Result<Vec<Value>, Status> {
+        let mut found = self.families.dependents(key, REVISIONS);
+        found.retain(|(relation, _)| *relation != Relation::Strayed);
+        let own = self.settle(cluster, key, owner, found).await?;
+        Ok(own.iter().map(|record| value(record)).collect())
+    }
+
+    async fn settle(
+        &mut self,
+        cluster: &Arc<Cluster>,
+        key: &Key,
+        owner: &Value,
+        found: Vec<(Relation, Arc<Record>)>,
+    ) -> Result<Vec<Arc<Record>>, Status> {
         cluster.core.store.look(found.len());
         let is_deleting = crate::meta::is_deleting(owner);
         let mut own = Vec::new();

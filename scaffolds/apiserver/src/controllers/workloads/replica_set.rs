@@ -20,7 +20,7 @@ pub(super) const FAILURE: &str = "ReplicaFailure";
 pub(super) struct Pod {
     pub object: Value,
     /// Since when it is ready.
-    ready: Option<i64>,
+    pub ready: Option<i64>,
 }
 
 impl Pod {
@@ -43,7 +43,7 @@ impl Pod {
         !self.is_finished() && meta::is_deleting(&self.object)
     }
 
-    fn is_available(&self, seconds: i64, now: i64) -> bool {
+    pub fn is_available(&self, seconds: i64, now: i64) -> bool {
         self.ready.is_some_and(|ready| seconds == 0 || ready + seconds <= now)
     }
 
@@ -127,7 +127,7 @@ impl Failure {
     }
 }
 
-/// A Pod of the template of its owner.
+/// A new Pod with the template of its owner.
 pub(super) fn new_pod(set: &Value) -> Value {
     let template = &set["spec"]["template"];
     let mut metadata = json!({

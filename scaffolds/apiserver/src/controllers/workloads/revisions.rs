@@ -165,7 +165,6 @@ fn describe(deployment: &Value, set: &mut Value, revision: i64) {
 
 /// The hash of the template and the number of collisions. Upstream hashes a dump of Go's struct, so its values differ.
 fn hash(deployment: &Value) -> String {
-    const ALPHABET: &[u8; 27] = b"bcdfghjklmnpqrstvwxz2456789";
     let text = deployment["spec"]["template"].to_string();
     let collisions = int(deployment, "/status/collisionCount").to_le_bytes();
     let bytes = text.bytes().chain(collisions);
@@ -173,6 +172,12 @@ fn hash(deployment: &Value) -> String {
     let hash = bytes.fold(0x811c_9dc5_u32, |hash, byte| {
         (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
     });
+    encode(hash)
+}
+
+/// A hash as part of a name: its digits as consonants and digits, which make no words.
+pub(super) fn encode(hash: u32) -> String {
+    const ALPHABET: &[u8; 27] = b"bcdfghjklmnpqrstvwxz2456789";
     let digits = hash.to_string().into_bytes().into_iter();
     digits
         .map(|digit| char::from(ALPHABET[usize::from(digit) % 27]))

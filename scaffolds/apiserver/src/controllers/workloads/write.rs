@@ -9,12 +9,16 @@ use crate::{controllers::act, effects::Cluster, meta, registry::Reply, status::S
 
 pub(super) const DEPLOYMENTS: &str = "apps/deployments";
 pub(super) const REPLICA_SETS: &str = "apps/replicasets";
+pub(super) const STATEFUL_SETS: &str = "apps/statefulsets";
+pub(super) const REVISIONS: &str = "apps/controllerrevisions";
 pub(super) const PODS: &str = "/pods";
 pub(super) const NODES: &str = "/nodes";
+pub(super) const BUDGETS: &str = "policy/poddisruptionbudgets";
 pub(super) const CLAIMS: &str = "/persistentvolumeclaims";
 pub(super) const VOLUMES: &str = "/persistentvolumes";
 /// The finalizer of Pods that their Job has not yet counted.
 pub(super) const TRACKING: &str = "batch.kubernetes.io/job-tracking";
+pub(super) const CLASSES: &str = "storage.k8s.io/storageclasses";
 
 /// One write. Updates have the resourceVersion of the object that the decision is about, so they are refused if the
 /// object has changed meanwhile, and that change causes another decision.
@@ -54,9 +58,13 @@ impl Write {
             Some("ReplicaSet") => REPLICA_SETS,
             Some("Job") => super::jobs::JOBS,
             Some("CronJob") => super::cron_jobs::CRON_JOBS,
+            Some("StatefulSet") => STATEFUL_SETS,
+            Some("ControllerRevision") => REVISIONS,
+            Some("PodDisruptionBudget") => BUDGETS,
             Some("Node") => NODES,
             Some("PersistentVolumeClaim") => CLAIMS,
             Some("PersistentVolume") => VOLUMES,
+            Some("StorageClass") => CLASSES,
             _ => PODS,
         };
         let [namespace, name] = ["namespace", "name"].map(|field| meta::text(self.object(), field));

@@ -103,6 +103,12 @@ fn validate_update(new: &Located<'_>, old: &Located<'_>, faults: &mut Faults) {
         forget(&mut now, "/volumeName");
         forget(&mut was, "/volumeName");
     }
+    let class = spec.get("storageClassName");
+    let annotation = old.at("metadata.annotations").get(CLASS);
+    let completes = class.is_set() && !before.get("storageClassName").is_set();
+    if completes && (!annotation.is_set() || annotation.str() == class.str()) {
+        forget(&mut now, "/storageClassName");
+    }
     if bound {
         for place in ["/resources/requests/storage", "/volumeAttributesClassName"] {
             forget(&mut now, place);

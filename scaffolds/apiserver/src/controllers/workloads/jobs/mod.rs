@@ -16,7 +16,6 @@ use serde_json::Value;
 
 use super::{
     Decision, Workloads,
-    family::Family,
     fields::{controller, items, text},
     value,
     write::{PODS, TRACKING, Write, without_finalizer},
@@ -24,7 +23,6 @@ use super::{
 use crate::{
     effects::Cluster,
     meta,
-    state::Core,
     status::Status,
     store::{Key, Record},
 };
@@ -34,40 +32,17 @@ use pods::JobPod;
 
 pub(super) const JOBS: &str = "batch/jobs";
 
-/// The Jobs, and their Pods.
+/// What is known of Jobs beside their status.
 #[derive(Default)]
 pub(super) struct JobStates {
-    pub family: Family,
     backoffs: HashMap<Key, BackoffRecord>,
 }
 
 impl JobStates {
-    /// Indexes the present state of a Job or Pod; returns what to decide about.
-    pub fn look(&mut self, core: &Core, key: &Key) -> Vec<Key> {
-        let record = core.store.get(key);
-        let object = record.as_deref().map(value).unwrap_or_default();
-        match (&*key.resource, record) {
-            (JOBS, Some(_)) => {
-                self.family.set_owner(key, &object);
-                vec![key.clone()]
-            }
-            (JOBS, None) => {
-                let pods = self.family.dependents(key);
-                self.family.remove_owner(key);
-                self.backoffs.remove(key);
-                // They are tracked no longer.
-                pods.into_iter().map(|(_, pod)| pod.key.clone()).collect()
-            }
-            (PODS, Some(record)) => jobs(key, self.family.set_dependent(&record, &object)),
-            (PODS, None) => jobs(key, self.family.remove_dependent(key)),
-            _ => Vec::new(),
-        }
+    /// Forgets a Job that is gone.
+    pub fn forget(&mut self, key: &Key) {
+        self.backoffs.remove(key);
     }
-}
-
-fn jobs(pod: &Key, names: impl IntoIterator<Item = String>) -> Vec<Key> {
-    let key = |name: String| Key::new(JOBS, &pod.namespace, &name);
-    names.into_iter().map(key).collect()
 }
 
 /// The condition of a Job that has ended.
@@ -116,7 +91,7 @@ impl Workloads {
         let done = self.act(cluster, key, decision).await;
         if done.is_err() && creates {
             // The status counts the Pods that could be created.
-            let pods = self.jobs.family.dependents(key);
+            let pods = self.families.dependents(key, PODS);
             let pods = of(&pods.into_iter().map(|(_, pod)| pod).collect::<Vec<_>>());
             let observed = Observed {
                 pods: &pods,

@@ -1,0 +1,44 @@
+//! Reads what a decision about a StatefulSet needs, and sends its writes.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::{Observed, claims, decide, member, range};
+use crate::{
+    controllers::workloads::{Workloads, history, replica_set::Pod, value, write::CLAIMS},
+    effects::Cluster,
+    status::Status,
+    store::Key,
+};
+
+impl Workloads {
+    pub(in crate::controllers::workloads) async fn stateful_set(
+        &mut self,
+        cluster: &Arc<Cluster>,
+        key: &Key,
+        set: &Value,
+    ) -> Result<(), Status> {
+        let revisions = self.revisions(cluster, key, set).await?;
+        let pods = self.claim(cluster, key, set).await?;
+        let past = pods.iter().filter_map(|pod| member::ordinal(set, &pod.key.name));
+        let past = past.filter(|ordinal| !range(set).contains(ordinal));
+        let names = range(set).chain(past).flat_map(|ordinal| claims::wanted(set, ordinal));
+        let claim = |(name, _): (String, &Value)| {
+            let record = cluster.core.store.get(&Key::new(CLAIMS, &key.namespace, &name))?;
+            Some((name, value(&record)))
+        };
+        let observed = Observed {
+            set,
+            claims: names.filter_map(claim).collect(),
+            pods: pods.iter().map(|record| Pod::of(value(record))).collect(),
+            revisions,
+        };
+        let decision = decide(observed, cluster.core.now());
+        let revises = decision.writes.first().is_some_and(history::is_new);
+        match self.act(cluster, key, decision).await {
+            Err(status) if revises && status.code == 409 => self.act(cluster, key, history::collided(set).into()).await,
+            done => done,
+        }
+    }
+}
