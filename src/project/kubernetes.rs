@@ -132,11 +132,10 @@ const COMMUNITY: [&str; 2] = ["k8s.io", "kubernetes.io"];
 
 /// Whether CRDs in this group, in full, need the approval annotation.
 pub fn needs_approval(full: &str) -> bool {
-    let within = |domain: &&str| {
-        full.strip_suffix(*domain)
+    COMMUNITY.iter().any(|domain| {
+        full.strip_suffix(domain)
             .is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
-    };
-    COMMUNITY.iter().any(|domain| within(&domain))
+    })
 }
 
 /// Whether Kubernetes itself serves this group, in full: it has no room for CRDs.
