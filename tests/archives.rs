@@ -42,6 +42,50 @@ fn contents(tree: &Tree, name: &str) -> BTreeMap<String, String> {
 }
 
 #[test]
+fn settings_of_cargo_that_are_there_stay_and_get_the_archives() {
+    let own = "# Our mirror.\n[net]\nretry = 3\n\n[source.crates-io]\nreplace-with = \"mirror\"\n\n[source.mirror]\n\
+               registry = \"sparse+https://mirror.example.com/\"\n";
+    let init = [
+        "init",
+        "--domain",
+        "example.com",
+        "--project-name",
+        "foobar-operator",
+        "--crates",
+    ];
+    let text = |dir: &TempDir| read(dir.path(), ".cargo/config.toml");
+    for form in ["archives", "vendored"] {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir(dir.path().join(".cargo")).unwrap();
+        fs::write(dir.path().join(".cargo/config.toml"), own).unwrap();
+        kubewright(dir.path(), &[&init[..], &[form]].concat()).succeeds();
+        moved(&dir, "archives");
+        let both = text(&dir);
+        assert!(
+            both.starts_with(own) && both.contains("local-registry = \"crates\""),
+            "{both}"
+        );
+        moved(&dir, "vendored").succeeds();
+        assert_eq!(text(&dir), own);
+    }
+    let dir = tempfile::tempdir().unwrap();
+    fs::create_dir(dir.path().join(".cargo")).unwrap();
+    fs::write(
+        dir.path().join(".cargo/config.toml"),
+        "[source.kubewright]\nreplace-with = \"x\"\n",
+    )
+    .unwrap();
+    kubewright(dir.path(), &[&init[..], &["archives"]].concat()).refuses(1, &["`.cargo/config.toml` exists already"]);
+    fs::rename(dir.path().join(".cargo/config.toml"), dir.path().join(".cargo/config")).unwrap();
+    let older = [
+        "cargo reads `.cargo/config`, and ignores",
+        "`mv .cargo/config .cargo/config.toml`",
+    ];
+    kubewright(dir.path(), &[&init[..], &["archives"]].concat()).refuses(1, &older);
+    assert!(!dir.path().join("PROJECT").exists());
+}
+
+#[test]
 fn a_project_has_two_files_for_each_crate() {
     let [archives, registry] = ["archives", "registry"].map(|form| tree(made(form).path()));
     let mut more: Vec<_> = archives

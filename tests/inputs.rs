@@ -284,6 +284,34 @@ fn own_templates_replace_built_in_ones_and_their_changes_are_detected() {
 }
 
 #[test]
+fn folders_and_units_of_templates_that_change_nothing_are_refused() {
+    let dir = project();
+    let own = tempfile::tempdir().unwrap();
+    let folder = own.path().join("none").display().to_string();
+    let sync = || kubewright(dir.path(), &["sync", "--templates", &folder]);
+    sync().refuses(1, &["is not a folder of templates"]);
+    fs::create_dir_all(format!("{folder}/projects/docs")).unwrap();
+    sync().refuses(1, &["is not a folder of templates: it has none"]);
+    fs::write(format!("{folder}/projects/docs/house.md.tera"), "Rules.\n").unwrap();
+    sync().refuses(
+        1,
+        &[
+            "`projects/docs/house.md.tera`: `projects` is not a unit",
+            "`kubewright plan --output json`",
+        ],
+    );
+    fs::rename(format!("{folder}/projects"), format!("{folder}/project")).unwrap();
+    sync().succeeds();
+    let new = tempfile::tempdir().unwrap();
+    let init = ["init", "--domain", "example.com", "--project-name", "x", "--templates"];
+    let empty = own.path().join("empty");
+    fs::create_dir(&empty).unwrap();
+    let empty = empty.display().to_string();
+    kubewright(new.path(), &[&init[..], &[&empty]].concat()).refuses(1, &["it has none"]);
+    assert!(!new.path().join("PROJECT").exists());
+}
+
+#[test]
 fn a_project_of_another_release_is_refused_with_the_remedies() {
     let dir = project();
     let path = dir.path().join("PROJECT");

@@ -423,3 +423,123 @@ fn docker_build_asks_for_buildkit_whatever_the_environment_says() {
     let said = String::from_utf8_lossy(&output.stdout);
     assert!(said.contains("BUILDKIT=1 build --tag a:b .\n"), "{said}");
 }
+
+/// What GNU make 3.81 (macOS) ignores or does not know: of each, the NEWS of make names the release that brought it.
+const NEWER_THAN_3_81: [&str; 17] = [
+    ".ONESHELL",
+    ".SHELLFLAGS",
+    ".RECIPEPREFIX",
+    ".EXTRA_PREREQS",
+    ".NOTINTERMEDIATE",
+    ".WAIT",
+    "undefine ",
+    "private ",
+    "load ",
+    "!=",
+    "::=",
+    "&:",
+    "$(file ",
+    "$(guile ",
+    "$(let ",
+    "$(intcmp ",
+    "define ",
+];
+
+/// What dash and other shells of POSIX do not know, or do differently.
+const BEYOND_POSIX: [&str; 12] = [
+    "[[",
+    "pipefail",
+    "<<<",
+    "<(",
+    "&>",
+    "|&",
+    " == ",
+    "echo -",
+    "function ",
+    "local ",
+    "source ",
+    "$'",
+];
+
+/// Options that programs of GNU have, and those of BSD lack.
+const OF_GNU: [&str; 6] = ["sed -i", "mktemp --", "readlink -f", "grep -P", "xargs -r", "date -d"];
+
+/// The lines of a makefile that need more than GNU make 3.81, a shell of POSIX and its programs.
+fn unfit(makefile: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let code = makefile.lines().filter(|line| !line.starts_with('#'));
+    for line in code {
+        let first = |names: &'static [&str]| names.iter().find(|name| line.contains(**name));
+        let beyond = || first(&BEYOND_POSIX).or_else(|| first(&OF_GNU));
+        let name = first(&NEWER_THAN_3_81).or_else(|| line.starts_with('\t').then(beyond).flatten());
+        found.extend(name.map(|name| format!("`{name}`: {line}")));
+    }
+    found
+}
+
+#[test]
+fn the_makefile_needs_neither_a_newer_make_nor_another_shell_than_posix() {
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
+    let makefiles = fs::read_dir(golden)
+        .unwrap()
+        .map(|entry| entry.unwrap().path().join("Makefile"));
+    let texts: Vec<_> = makefiles.filter_map(|path| fs::read_to_string(path).ok()).collect();
+    assert!(texts.len() > 1);
+    for text in texts {
+        assert_eq!(unfit(&text), [""; 0]);
+    }
+    let newer = ".SHELLFLAGS = -e\nV != date\n# a comment may name .ONESHELL\na:\n\t@set -o pipefail; a | b\n\t@sed -i s/a/b/ c\n\techo a\n";
+    assert_eq!(unfit(newer).len(), 4);
+}
+
+/// Recipes run in the shell that `SHELL` of a command line names, as in a system whose /bin/sh is dash.
+#[test]
+fn recipes_run_in_dash() {
+    if !Path::new("/bin/dash").exists() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let makefile = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/one/Makefile");
+    fs::copy(makefile, folder.path().join("Makefile")).unwrap();
+    let log = folder.path().join("log");
+    let program = folder.path().join("program");
+    fs::write(&program, format!("#!/bin/sh\necho \"$@\" >> {}\n", log.display())).unwrap();
+    let mode = Command::new("chmod")
+        .args(["+x", "program"])
+        .current_dir(folder.path())
+        .status();
+    assert!(mode.unwrap().success());
+    let program = program.display().to_string();
+    let tools = ["CARGO", "KUBECTL", "CONTAINER_TOOL"].map(|name| format!("{name}={program}"));
+    for target in [
+        "help",
+        "manifests",
+        "verify-manifests",
+        "fmt",
+        "lint",
+        "test",
+        "dev",
+        "build",
+        "run",
+        "docker-build",
+        "docker-buildx",
+        "build-installer",
+        "chart",
+        "bundle",
+        "install",
+        "uninstall",
+        "deploy",
+        "undeploy",
+    ] {
+        let run = Command::new("make")
+            .args(["SHELL=/bin/dash", "IMG=a b", target])
+            .args(&tools)
+            .current_dir(folder.path())
+            .env_remove("MAKEFLAGS")
+            .env_remove("MAKELEVEL")
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&run.stderr).into_owned();
+        assert!(run.status.success() && said.is_empty(), "{target}: {said}");
+    }
+}

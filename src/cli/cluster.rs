@@ -1,6 +1,6 @@
 //! The cluster of the kubeconfig, if it answers. Only reads.
 
-use super::connection;
+use super::{connection, report};
 use kube::Client;
 use kube::api::{Api, ApiResource, DynamicObject, GroupVersionKind};
 use serde_json::{Value, json};
@@ -58,7 +58,7 @@ impl Cluster {
 async fn connected() -> Result<(String, Client), String> {
     let config = connection::config(None).await?;
     let url = config.cluster_url.to_string();
-    let client = connection::builder(config)?.build();
+    let client = connection::builder(config, report::note)?.build();
     match tokio::time::timeout(PATIENCE, client.apiserver_version()).await {
         Ok(Ok(info)) => Ok((format!("{} at {url}", info.git_version), client)),
         Ok(Err(error)) => Err(format!("{url} does not answer: {}", deepest(&error))),

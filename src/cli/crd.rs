@@ -10,6 +10,7 @@ use crate::project::{Group, KindName, Origin, Project, Version};
 use crate::render;
 use anyhow::{Context, Result, anyhow};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::io::ErrorKind;
 
 /// The kind of another owner.
@@ -155,9 +156,9 @@ fn in_cluster(name: &str, conversion: Conversion) -> Result<String> {
         spec.remove("conversion");
     }
     let mut metadata = json!({"name": name});
-    let approved = &stored["metadata"]["annotations"][render::APPROVED];
-    if approved.is_string() {
-        metadata["annotations"] = json!({render::APPROVED: approved});
+    let own: BTreeMap<_, _> = render::own_annotations(&stored).into_iter().collect();
+    if !own.is_empty() {
+        metadata["annotations"] = json!(own);
     }
     let crd = json!({
         "apiVersion": "apiextensions.k8s.io/v1",

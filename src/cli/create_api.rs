@@ -271,6 +271,12 @@ impl Args {
                  hint: `--group test` makes `test.{domain}`; for a kind of Kubernetes, such as `Pod`, add `--resource=false`"
             )));
         }
+        if kubernetes::serves(&project.full_group(group)) && own.clone().next().is_none() {
+            return Err(Usage::error(format!(
+                "`{group}.{domain}` is a group of Kubernetes itself, in which a cluster has no other kinds\n\n\
+                 hint: choose another group, such as `--group x-{group}`; for a kind of Kubernetes add `--resource=false`"
+            )));
+        }
         if self.resource.is_some() || own.any(|it| it.name == *kind) {
             return Ok(());
         }
@@ -336,12 +342,10 @@ impl Args {
         if self.makes_type() {
             without_domain(project, &group)?;
             self.not_kubernetes(project, &group, &kind)?;
+            return Ok(Some(Subject::own(group, version, kind)));
         }
         let own = Subject::own(group, version, kind);
-        Ok(Some(match self.makes_type() {
-            true => own,
-            false => external::kubernetes(project, own),
-        }))
+        Ok(Some(external::kubernetes(project, own)))
     }
 
     /// Whether to create a controller: as the flag says, or else unless a controller of another version handles the

@@ -4,10 +4,10 @@
 use crate::plan::RelPath;
 use crate::project::TemplateFolder;
 use crate::project::printable::printable;
-use crate::render::vendor;
+use crate::render::{Sources, vendor};
 use crate::write::{Beneath, Entry, MAX_FILE};
 use anyhow::{Context, Result, anyhow, bail};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 
@@ -16,10 +16,24 @@ const MAX_FILES: usize = 1_000;
 /// The limit on nesting of their folders.
 const MAX_DEPTH: usize = 16;
 
-/// Reads the folder of templates that the user names.
+/// Reads the folder of templates that the user names. One that would change nothing is refused.
 pub fn read(folder: &Path) -> Result<Vec<(String, String)>> {
     let open = Beneath::open(folder).with_context(|| not_one(folder))?;
-    read_from(&open, folder).with_context(|| format!("cannot use the templates in `{}`", folder.display()))
+    let found =
+        read_from(&open, folder).with_context(|| format!("cannot use the templates in `{}`", folder.display()))?;
+    if found.is_empty() {
+        bail!("{}: it has none", not_one(folder));
+    }
+    let unit = |name: &str| name.split_once('/').map_or(String::new(), |(unit, _)| unit.to_owned());
+    let units: BTreeSet<_> = Sources::own().templates().into_keys().map(unit).collect();
+    let is_used = |name: &str| name.starts_with('_') || units.contains(&unit(name));
+    match found.iter().find(|(name, _)| !is_used(name)) {
+        Some((name, _)) => bail!(
+            "no file is made from template `{name}`: `{}` is not a unit\n\nhint: `kubewright plan --output json` lists the templates",
+            unit(name)
+        ),
+        None => Ok(found),
+    }
 }
 
 fn not_one(folder: &Path) -> String {

@@ -127,6 +127,22 @@ const WITHOUT_CONTROLLERS: [(&str, &[&str]); 8] = [
     ("policy", &["Eviction"]),
 ];
 
+/// The domains of the Kubernetes community: API servers refuse CRDs in their groups without an approval annotation.
+const COMMUNITY: [&str; 2] = ["k8s.io", "kubernetes.io"];
+
+/// Whether CRDs in this group, in full, need the approval annotation.
+pub fn needs_approval(full: &str) -> bool {
+    COMMUNITY.iter().any(|domain| {
+        full.strip_suffix(domain)
+            .is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+    })
+}
+
+/// Whether Kubernetes itself serves this group, in full: it has no room for CRDs.
+pub fn serves(full: &str) -> bool {
+    all().iter().any(|known| known.group == full) || WITHOUT_CONTROLLERS.iter().any(|(group, _)| *group == full)
+}
+
 /// The group of such a kind, in full.
 pub fn without_controllers(group: &Group, kind: &KindName) -> Option<&'static str> {
     let named = |full: &str| full == group.as_str() || full.split('.').next() == Some(group.as_str());
@@ -181,6 +197,17 @@ mod tests {
             .iter()
             .map(|it| format!("{}/{}", it.project_group(), it.kind))
             .collect()
+    }
+
+    #[test]
+    fn groups_of_the_community_need_an_approval() {
+        for group in ["k8s.io", "gateway.networking.k8s.io", "kubernetes.io"] {
+            assert!(needs_approval(group), "{group}");
+        }
+        for group in ["x-k8s.io", "jobset.x-k8s.io", "k8s.io.example.com", "example.com"] {
+            assert!(!needs_approval(group), "{group}");
+        }
+        assert!(serves("networking.k8s.io") && serves("events.k8s.io") && !serves("gateway.networking.k8s.io"));
     }
 
     #[test]

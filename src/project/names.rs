@@ -182,20 +182,8 @@ fn subdomain(text: &str) -> Result<(), String> {
     })
 }
 
-/// The groups that Kubernetes reserves: its API server refuses CRDs in them without an approval annotation.
-const PROTECTED: [&str; 2] = ["k8s.io", "kubernetes.io"];
-
 fn domain(text: &str) -> Result<(), String> {
-    subdomain(text)?;
-    match PROTECTED
-        .iter()
-        .find(|own| text == **own || text.ends_with(&format!(".{own}")))
-    {
-        Some(own) => Err(format!(
-            "`{own}` belongs to Kubernetes, whose API server refuses foreign kinds under it"
-        )),
-        None => Ok(()),
-    }
+    subdomain(text)
 }
 
 fn group(text: &str) -> Result<(), String> {

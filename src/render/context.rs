@@ -72,6 +72,8 @@ struct ApiView<'a> {
     storage: bool,
     /// Whether the operator converts objects of this version to the hub and back.
     converted: bool,
+    /// Whether API servers refuse the CRD without an approval.
+    needs_approval: bool,
     /// The path of the module that contains its type.
     type_module: String,
     foreign: bool,
@@ -304,6 +306,7 @@ fn api_view<'a>(project: &Project, api: Api<'a>) -> ApiView<'a> {
         cluster: owner.cluster,
         storage: api.version.storage,
         converted: definitions::is_converted(api),
+        needs_approval: owner.origin.is_project() && kubernetes::needs_approval(&group_full),
         scales: project.scales(owner),
         runs: project.runs(owner),
         group_full,

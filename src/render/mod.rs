@@ -19,7 +19,7 @@ pub mod vendor;
 mod webhooks;
 
 pub use sources::Sources;
-pub use types::{APPROVED, check as check_types, first_optional_null};
+pub use types::{check as check_types, first_optional_null, own_annotations};
 
 use crate::plan::{Catalogue, Entry, FileKind, Plan, RelPath, Source, Subject};
 use crate::project::{Api, Crates, Declared, Project};

@@ -14,6 +14,7 @@ mod merge;
 mod record;
 mod relicense;
 mod root;
+mod settings;
 mod state;
 mod used;
 mod vendored;

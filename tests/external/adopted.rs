@@ -321,3 +321,90 @@ fn delete_removes_all_files_of_a_kind_that_was_taken_over() {
         .collect();
     assert!(left.is_empty(), "{left:?}");
 }
+
+/// Projects of the Kubernetes community: an API server refuses their CRDs without the approval.
+#[test]
+fn a_kind_of_the_community_has_its_approval_and_the_annotations_of_its_owner() {
+    let dir = tempfile::tempdir().unwrap();
+    let init = [
+        "init",
+        "--domain",
+        "networking.k8s.io",
+        "--project-name",
+        "op",
+        "--owner",
+        "o",
+    ];
+    kubewright(dir.path(), &init).succeeds();
+    let name = "  name: pumps.water.example.com\n";
+    let annotations = "  annotations:\n    gateway.networking.k8s.io/channel: standard\n    api-approved.kubernetes.io: https://example.com/1\n    \
+                       controller-gen.kubebuilder.io/version: v0.21.0\n    k8s.io/x: why\n";
+    let text = fs::read_to_string(fixture("pump.yaml")).unwrap();
+    let text = text
+        .replace(name, &format!("{name}{annotations}"))
+        .replace("water.example.com", "gateway.networking.k8s.io");
+    let file = dir.path().join("pump.yaml");
+    fs::write(&file, text).unwrap();
+    let file = file.display().to_string();
+    kubewright(dir.path(), &["create", "api", "--from-crd", &file, "--own"]).succeeds();
+    let types = |kind: &str| fs::read_to_string(dir.path().join(format!("api/src/gateway/v1/{kind}.rs"))).unwrap();
+    let pump = types("pump");
+    for kept in [
+        r#"annotation("gateway.networking.k8s.io/channel", "standard")"#,
+        r#"annotation("api-approved.kubernetes.io", "https://example.com/1")"#,
+        r#"annotation("k8s.io/x", "why")"#,
+    ] {
+        assert!(pump.contains(kept), "{kept}: {pump}");
+    }
+    assert!(!pump.contains("controller-gen"), "{pump}");
+
+    let api = |group: &str, kind: &str, more: &[&str]| {
+        let named = [
+            "create",
+            "api",
+            "--group",
+            group,
+            "--version",
+            "v1",
+            "--kind",
+            kind,
+            "--yes",
+        ];
+        kubewright(dir.path(), &[&named[..], more].concat())
+    };
+    api("gateway", "FooBar", &[]).succeeds();
+    let made = dir.path().join("api/src/gateway/v1/foobar.rs");
+    let own = types("foobar");
+    assert!(
+        own.contains(r#"annotation("api-approved.kubernetes.io", "unapproved, experimental-only"),"#),
+        "{own}"
+    );
+    assert_eq!(own, fs::read_to_string(formatted(dir.path(), &made)).unwrap());
+}
+
+#[test]
+fn a_group_that_kubernetes_serves_itself_has_no_other_kinds() {
+    let dir = tempfile::tempdir().unwrap();
+    kubewright(dir.path(), &["init", "--domain", "k8s.io", "--project-name", "op"]).succeeds();
+    let named = [
+        "create",
+        "api",
+        "--group",
+        "networking",
+        "--version",
+        "v1",
+        "--kind",
+        "FooBar",
+        "--yes",
+    ];
+    for more in [&[][..], &["--resource"]] {
+        let run = kubewright(dir.path(), &[&named[..], more].concat());
+        run.refuses(
+            2,
+            &[
+                "`networking.k8s.io` is a group of Kubernetes itself",
+                "`--group x-networking`",
+            ],
+        );
+    }
+}

@@ -9,6 +9,7 @@ use std::{
         Arc,
         atomic::{AtomicBool, AtomicUsize, Ordering},
     },
+    time::Duration,
 };
 
 use bytes::Bytes;
@@ -133,6 +134,60 @@ async fn the_log_names_the_controller_and_the_object_that_runs_all_the_time() {
         names("controller=\"restless\"") && names("object=default/a"),
         "{lines:?}"
     );
+}
+
+/// Does what the name of the object says.
+struct Named;
+
+impl Reconciler<FooBar> for Named {
+    async fn reconcile(&self, cx: &Context<FooBar>, _: Arc<FooBar>) -> Result<Action> {
+        match cx.key().name() {
+            "zero" => Ok(Action::RequeueAfter(Duration::ZERO)),
+            "panics" => panic!("as asked"),
+            "blocks" => std::future::pending().await,
+            "fails" => Err(Error::retry("not yet")),
+            "fails-at-once" => Err(Error::retry_after("not yet", Duration::ZERO)),
+            _ => Ok(Action::Done),
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_log_names_the_controller_and_the_object_of_each_kind_of_fault() {
+    let (page, guard) = logged();
+    let world = world();
+    let faults = [
+        ("zero", "a requeue without a delay was requested again and again"),
+        ("panics", "as asked"),
+        ("blocks", "did not end within 5s, and was cut off"),
+        ("fails", "failed: not yet"),
+        ("fails-at-once", "failed again: not yet"),
+    ];
+    for name in faults.map(|(name, _)| name).into_iter().chain(["calm"]) {
+        world.put(&at(name), foobar("x"));
+    }
+    let manager = Manager::builder(world.client()).build();
+    let controller = Controller::new("faulty").concurrency(6);
+    let controller = controller.reconcile_timeout(Duration::from_secs(5));
+    controller.register(&manager, Named).unwrap();
+    let running = Running::start(manager);
+    seconds(60).await;
+    running.done.abort();
+    drop(guard);
+    let text = page.text();
+    // A fault that others have as well is named with their objects.
+    let of = |line: &str, name: &str| {
+        [" ", ","]
+            .iter()
+            .any(|end| format!("{line} ").contains(&format!("default/{name}{end}")))
+    };
+    for (name, message) in faults {
+        let lines: Vec<_> = text.lines().filter(|line| of(line, name)).collect();
+        let named = |line: &&str| line.contains(message) && line.contains("controller=\"faulty\"");
+        assert!(lines.iter().any(named), "{name}: {text}");
+        assert!(lines.len() <= 10, "{name}: {text}");
+    }
+    assert!(!text.lines().any(|line| of(line, "calm")), "{text}");
 }
 
 /// Keeps a ConfigMap for each object.

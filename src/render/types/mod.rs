@@ -16,7 +16,7 @@ mod sample;
 mod write;
 
 pub use limits::first_optional_null;
-pub use own::{APPROVED, Reports, reports};
+pub use own::{Reports, own_annotations, reports};
 
 use anyhow::{Result, bail};
 use model::{Field, Item, Struct, Type};

@@ -20,12 +20,8 @@ pub fn arguments(subject: &Subject, converted: bool) -> Vec<String> {
         lines.push(warning.unwrap_or_else(|| "deprecated".to_owned()));
     }
     lines.extend(text("doc", &root["description"]));
-    let approved = &subject.crd["metadata"]["annotations"][APPROVED];
-    lines.extend(
-        approved
-            .as_str()
-            .map(|url| format!("annotation({APPROVED:?}, {url:?})")),
-    );
+    let own = own_annotations(subject.crd).into_iter();
+    lines.extend(own.map(|(key, value)| format!("annotation({key:?}, {value:?})")));
     lines.extend(converted.then(|| "annotation(\"kubewright.dev/conversion\", \"Webhook\")".to_owned()));
     lines.extend(scale(&version["subresources"]["scale"]));
     lines.extend(each(&version["additionalPrinterColumns"]).map(column));
@@ -33,8 +29,25 @@ pub fn arguments(subject: &Subject, converted: bool) -> Vec<String> {
     lines
 }
 
+/// The annotations of a CRD that are its owner's: those of the group's own domain, such as `gateway.networking.k8s.io/bundle-version`, and
+/// the approval. The others come from tools that wrote or installed the CRD.
+pub fn own_annotations(crd: &Value) -> Vec<(&str, &str)> {
+    let group = crd["spec"]["group"].as_str().unwrap_or_default();
+    let is_own = |key: &str| {
+        let domain = key.split_once('/').map_or("", |(domain, _)| domain);
+        let rest = group.strip_suffix(domain).filter(|_| domain.contains('.'));
+        key == APPROVED
+            || rest.is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+                && !key.starts_with("cert-manager.io/inject-")
+    };
+    let all = crd["metadata"]["annotations"].as_object().into_iter().flatten();
+    all.filter(|(key, _)| is_own(key))
+        .filter_map(|(key, value)| Some((key.as_str(), value.as_str()?)))
+        .collect()
+}
+
 /// The annotation without which API servers refuse a CRD in a group of Kubernetes.
-pub const APPROVED: &str = "api-approved.kubernetes.io";
+const APPROVED: &str = "api-approved.kubernetes.io";
 
 fn scale(scale: &Value) -> Option<String> {
     let paths = [

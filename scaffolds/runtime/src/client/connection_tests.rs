@@ -43,7 +43,7 @@ impl Folder {
     }
 
     async fn client(&self, cluster: Value, user: Value) -> Result<Client, String> {
-        Ok(connection::builder(self.config(cluster, user).await?)?.build())
+        Ok(connection::builder(self.config(cluster, user).await?, |_| ())?.build())
     }
 }
 
@@ -116,7 +116,7 @@ async fn an_operator_in_a_pod_uses_the_proxy_of_its_environment() {
     assert_eq!(config("10.96.0.0/16").unwrap().proxy_url, None);
     let proxied = config("").unwrap();
     assert_eq!(proxied.default_namespace, "here");
-    let client = connection::builder(proxied).unwrap().build();
+    let client = connection::builder(proxied, |_| ()).unwrap().build();
     assert_eq!(get(&client).await.unwrap(), "{}");
     assert!(proxy.last().starts_with("CONNECT 10.96.0.1:443 "), "{}", proxy.last());
     assert_eq!(server.last().header("authorization"), ["Bearer first"]);

@@ -129,7 +129,7 @@ pub fn build(mut config: Config, agent: &str, metrics: &Metrics, guards: impl In
         .map_or_else(String::new, |host| host.as_str().to_owned());
     let (host, rest, guards): (Arc<str>, _, _) = (host.into(), metrics.rest(), guards.into());
     let layer = layer_fn(|inner| Outbound::new(inner, host.clone(), rest.clone(), guards.clone()));
-    Ok(connection::builder(config)
+    Ok(connection::builder(config, |text| tracing::warn!("{text}"))
         .map_err(Error::Setup)?
         .with_layer(&layer)
         .build())

@@ -23,7 +23,7 @@ use tokio::{sync::Mutex, time::Instant};
 use tower::{BoxError, Service, ServiceExt as _};
 
 use super::{
-    Transport, authorization,
+    Note, Transport, authorization,
     fields::{self, Fields},
     plugin::{self, ClientCertificate, IssuedCredentials},
     renewal::{self, Renewal},
@@ -58,8 +58,8 @@ enum CredentialSource {
 }
 
 impl Credentials {
-    pub(super) fn new(mut config: Config) -> Result<Self, String> {
-        let (source, issued) = source(&mut config.auth_info)?;
+    pub(super) fn new(mut config: Config, note: Note) -> Result<Self, String> {
+        let (source, issued) = source(&mut config.auth_info, note)?;
         if let Some(certificate) = &issued.certificate {
             install(&mut config.auth_info, certificate);
         }
@@ -80,7 +80,7 @@ impl Credentials {
 
 /// Takes the credentials of a user, but for the client certificate of the kubeconfig. As in client-go, the contents of a
 /// token file come before `token`, and a plugin is run only without other credentials.
-fn source(user: &mut AuthInfo) -> Result<(CredentialSource, Arc<IssuedCredentials>), String> {
+fn source(user: &mut AuthInfo, note: Note) -> Result<(CredentialSource, Arc<IssuedCredentials>), String> {
     if user.auth_provider.is_some() {
         return Err(fields::no_provider());
     }
@@ -103,7 +103,7 @@ fn source(user: &mut AuthInfo) -> Result<(CredentialSource, Arc<IssuedCredential
         return Ok((CredentialSource::Fixed, IssuedCredentials::always(Some(basic)).into()));
     }
     match plugin {
-        Some(exec) => renewal::start(exec).map(|(renewal, issued)| (CredentialSource::Plugin(renewal), issued)),
+        Some(exec) => renewal::start(exec, note).map(|(renewal, issued)| (CredentialSource::Plugin(renewal), issued)),
         None => Ok((CredentialSource::Fixed, IssuedCredentials::always(token).into())),
     }
 }

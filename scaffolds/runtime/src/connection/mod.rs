@@ -34,15 +34,18 @@ pub(crate) use self::kubeconfig::config;
 /// Sends requests to the API server.
 type Transport = BoxService<Request<Body>, Response<Box<DynBody>>, BoxError>;
 
+/// Prints what the process waits for.
+pub(crate) type Note = fn(&str);
+
 /// A client of the API server of `config`, through the proxy of `config` if it has one. It reads token files, and the files of
 /// certificates, again once per minute. A credential plugin runs now, and again when its credentials have ended or were
-/// refused.
+/// refused; `note` gets who has to be waited for.
 ///
 /// # Errors
 /// If credentials, certificates or the proxy cannot be used.
-pub(crate) fn builder(config: Config) -> Result<ClientBuilder<Credentials>, String> {
+pub(crate) fn builder(config: Config, note: Note) -> Result<ClientBuilder<Credentials>, String> {
     let namespace = config.default_namespace.clone();
-    Ok(ClientBuilder::new(Credentials::new(config)?, namespace))
+    Ok(ClientBuilder::new(Credentials::new(config, note)?, namespace))
 }
 
 /// The connections to the API server of `config`, with kube's layers, and without credentials but the client certificate.

@@ -5,7 +5,12 @@ use std::{
     env,
     path::{Path, PathBuf},
     process::{Command, Stdio},
-    sync::atomic::AtomicBool,
+    sync::{
+        atomic::AtomicBool,
+        mpsc::{Receiver, RecvTimeoutError, channel},
+    },
+    thread,
+    time::Duration,
 };
 
 use http::HeaderValue;
@@ -14,7 +19,7 @@ use kubewright_machinery::time::Moment;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{authorization, fields::Fields};
+use super::{Note, authorization, fields::Fields};
 
 /// Fields of a user that take precedence over `exec`.
 const OTHERS: [&str; 5] = [
@@ -151,24 +156,46 @@ struct ExecStatus {
     client_key_data: Option<String>,
 }
 
-/// Runs a plugin to its end. It inherits the environment, and a terminal if it may ask.
+/// The time after which a run of a plugin is noted.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Notes that a plugin has not ended yet, after [`PATIENCE`] and each time that the wait has doubled, until `ended` is closed.
+fn watch(command: &str, ended: &Receiver<()>, note: Note) {
+    let mut waited = PATIENCE;
+    while ended.recv_timeout(waited.div_f32(2.0).max(PATIENCE)) == Err(RecvTimeoutError::Timeout) {
+        let seconds = waited.as_secs();
+        note(&format!(
+            "waiting for the credential plugin `{command}` (`exec` of the kubeconfig), for {seconds} s so far"
+        ));
+        waited *= 2;
+    }
+}
+
+/// Runs a plugin to its end, however long that takes, and notes that it waits. The plugin inherits the environment, and a terminal if it may ask.
 ///
 /// # Errors
 /// If it fails, with what it has printed, or if its output contains no credentials.
-pub(super) fn run(exec: &ExecConfig) -> Result<IssuedCredentials, String> {
+pub(super) fn run(exec: &ExecConfig, note: Note) -> Result<IssuedCredentials, String> {
     let command = exec.command.as_deref().unwrap_or_default();
     let failed = |why: String| format!("the credential plugin `{command}` (`exec` of the kubeconfig) {why}");
     let may_ask = exec.interactive_mode != Some(ExecInteractiveMode::Never);
     let pipe = |inherits: bool| if inherits { Stdio::inherit() } else { Stdio::null() };
     let variables = exec.env.iter().flatten();
-    let output = Command::new(command)
+    let mut plugin = Command::new(command);
+    plugin
         .args(exec.args.iter().flatten())
         .envs(variables.filter_map(|it| Some((it.get("name")?, it.get("value")?))))
         .env("KUBERNETES_EXEC_INFO", question(exec, may_ask).to_string())
         .stdin(pipe(may_ask))
-        .stderr(if may_ask { Stdio::inherit() } else { Stdio::piped() })
-        .output()
-        .map_err(|error| failed(format!("cannot be started: {error}")))?;
+        .stderr(if may_ask { Stdio::inherit() } else { Stdio::piped() });
+    let output = thread::scope(|threads| {
+        let (running, ended) = channel();
+        threads.spawn(move || watch(command, &ended, note));
+        let output = plugin.output();
+        drop(running);
+        output
+    });
+    let output = output.map_err(|error| failed(format!("cannot be started: {error}")))?;
     if !output.status.success() {
         let printed = String::from_utf8_lossy(&output.stderr);
         return Err(failed(format!("failed ({}): {}", output.status, printed.trim())));

@@ -14,7 +14,10 @@ use tokio::{
     time::Instant,
 };
 
-use super::plugin::{self, IssuedCredentials};
+use super::{
+    Note,
+    plugin::{self, IssuedCredentials},
+};
 
 /// The least time between two runs: for plugins that fail, and API servers that refuse every request.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -28,6 +31,7 @@ static PLUGINS: std::sync::Mutex<Vec<Known>> = std::sync::Mutex::new(Vec::new())
 /// A plugin with its last credentials.
 pub(super) struct Renewal {
     exec: Arc<ExecConfig>,
+    note: Note,
     issued: Arc<IssuedCredentials>,
     ended: Instant,
     failure: Option<String>,
@@ -39,7 +43,7 @@ pub(super) struct Renewal {
 ///
 /// # Errors
 /// As [`plugin::run`].
-pub(super) fn start(exec: ExecConfig) -> Result<(Arc<Mutex<Renewal>>, Arc<IssuedCredentials>), String> {
+pub(super) fn start(exec: ExecConfig, note: Note) -> Result<(Arc<Mutex<Renewal>>, Arc<IssuedCredentials>), String> {
     let mut plugins = PLUGINS.lock().unwrap_or_else(PoisonError::into_inner);
     plugins.retain(|(_, renewal)| renewal.strong_count() > 0);
     let key = json!([&exec, &exec.cluster]);
@@ -49,9 +53,10 @@ pub(super) fn start(exec: ExecConfig) -> Result<(Arc<Mutex<Renewal>>, Arc<Issued
     {
         return Ok((renewal, issued));
     }
-    let issued = Arc::new(plugin::run(&exec)?);
+    let issued = Arc::new(plugin::run(&exec, note)?);
     let renewal = Arc::new(Mutex::new(Renewal {
         exec: Arc::new(exec),
+        note,
         issued: issued.clone(),
         ended: Instant::now(),
         failure: None,
@@ -72,10 +77,10 @@ impl Renewal {
         let is_due = has_ended || self.issued.refused.load(Ordering::Relaxed);
         let is_early = self.running.is_none() && self.ended.elapsed() < PAUSE;
         if is_due && !is_early {
-            let exec = self.exec.clone();
+            let (exec, note) = (self.exec.clone(), self.note);
             let running = self
                 .running
-                .get_or_insert_with(|| spawn_blocking(move || plugin::run(&exec)));
+                .get_or_insert_with(|| spawn_blocking(move || plugin::run(&exec, note)));
             let run = running.await.unwrap_or_else(|error| Err(error.to_string()));
             (self.running, self.ended) = (None, Instant::now());
             self.failure = run.map(|issued| self.issued = Arc::new(issued)).err();

@@ -10,7 +10,10 @@ use std::{
 };
 
 use http::{Request, Uri};
-use kube::{Config, config::Kubeconfig};
+use kube::{
+    Config,
+    config::{ExecConfig, ExecInteractiveMode, Kubeconfig},
+};
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::TcpListener,
@@ -19,6 +22,7 @@ use tokio::{
 use super::{
     builder,
     kubeconfig::{existing, from_merged},
+    plugin,
     proxy::{self, Environment},
 };
 
@@ -58,7 +62,7 @@ fn config(server: &str, proxy: &str) -> Config {
 }
 
 async fn get(config: Config) -> Result<String, String> {
-    let client = builder(config)?.build();
+    let client = builder(config, |_| ())?.build();
     let request = Request::get("/version").body(Vec::new()).unwrap();
     client.request_text(request).await.map_err(|error| format!("{error:?}"))
 }
@@ -320,4 +324,28 @@ fn files_of_the_list_that_are_missing_are_skipped() {
         why.contains(&*missing.to_string_lossy()) && why.contains("hint: "),
         "{why}"
     );
+}
+
+/// The texts of the note of [`a_plugin_that_does_not_end_is_named_while_it_runs`].
+static NOTED: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+#[test]
+fn a_plugin_that_does_not_end_is_named_while_it_runs() {
+    let exec = ExecConfig {
+        api_version: Some("client.authentication.k8s.io/v1".to_owned()),
+        command: Some("sleep".to_owned()),
+        args: Some(vec!["6".to_owned()]),
+        interactive_mode: Some(ExecInteractiveMode::Never),
+        ..serde_json::from_str("{}").unwrap()
+    };
+    let why = plugin::run(&exec, |text| NOTED.lock().unwrap().push(text.to_owned()))
+        .err()
+        .unwrap();
+    assert!(why.contains("returned no credentials"), "{why}");
+    let noted = NOTED.lock().unwrap();
+    assert!(
+        noted[0].contains("waiting for the credential plugin `sleep`"),
+        "{noted:?}"
+    );
+    assert!(noted[0].ends_with("for 5 s so far") && noted.len() == 1, "{noted:?}");
 }

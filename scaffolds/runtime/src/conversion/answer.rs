@@ -21,7 +21,7 @@ use super::{
 };
 use crate::{
     metrics::{Counter, Metrics},
-    server::{AnswerBody, Budget, Endpoint},
+    server::{AnswerBody, Endpoint, Share},
 };
 
 /// How many objects a thread converts at least: fewer take less time than starting it.
@@ -54,11 +54,11 @@ impl Conversion {
         }
     }
 
-    async fn respond(&self, body: Bytes, limit: Duration) -> (StatusCode, AnswerBody) {
+    async fn respond(&self, body: Bytes, limit: Duration, share: Arc<Share>) -> (StatusCode, AnswerBody) {
         let limit = limit - limit / 10;
         let deadline = Instant::now() + limit;
         let (uid, goal, parts) = {
-            let Ok(_memory) = timeout(limit, Budget::shared().scratch(body.len())).await else {
+            let Ok(_memory) = timeout(limit, share.scratch(body.len())).await else {
                 let why = AnswerBody::of("other requests use all of the memory\n");
                 return (StatusCode::SERVICE_UNAVAILABLE, why);
             };
@@ -75,6 +75,7 @@ impl Conversion {
                 is_alone: request.count() == 1,
                 deadline,
                 desired: request.desired.clone(),
+                share: share.clone(),
             };
             (request.uid.clone(), goal, request.parts(&body, threads))
         };
@@ -97,10 +98,11 @@ impl Conversion {
     /// request.
     async fn convert(&self, body: Bytes, parts: Vec<Range<usize>>, goal: Goal) -> Result<Converted, String> {
         let parts = parts.into_iter().map(|part| async {
+            let turn = goal.share.turn().await;
             let thread = Arc::clone(&self.threads).acquire_owned().await;
             let (each, goal, body) = (self.each.clone(), goal.clone(), body.clone());
             let converted = spawn_blocking(move || {
-                let _thread = thread;
+                let _thread = (thread, turn);
                 // It is part of a text.
                 each.convert(&String::from_utf8_lossy(&body[part]), &goal)
             });
@@ -151,7 +153,12 @@ impl Endpoint for Conversion {
         0
     }
 
-    fn answer(self: Arc<Self>, body: Bytes, limit: Duration) -> BoxFuture<'static, (StatusCode, AnswerBody)> {
-        async move { self.respond(body, limit).await }.boxed()
+    fn answer(
+        self: Arc<Self>,
+        body: Bytes,
+        limit: Duration,
+        share: Arc<Share>,
+    ) -> BoxFuture<'static, (StatusCode, AnswerBody)> {
+        async move { self.respond(body, limit, share).await }.boxed()
     }
 }

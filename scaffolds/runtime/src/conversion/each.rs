@@ -1,6 +1,6 @@
 //! Converts the objects of one request one after the other, each in its own memory. Threads are known elsewhere.
 
-use std::time::Instant;
+use std::{sync::Arc, time::Instant};
 
 use bytes::Bytes;
 use serde_json::Value;
@@ -14,7 +14,7 @@ use super::{
     stored::Stored,
 };
 use crate::{
-    server::{Budget, Reserved},
+    server::{Reserved, Share},
     webhook::envelope::undecodable,
 };
 
@@ -42,14 +42,17 @@ pub(super) struct Goal {
     pub(super) deadline: Instant,
     /// Whether the request has one object. API servers write objects one at a time.
     pub(super) is_alone: bool,
+    /// The memory of whoever asks.
+    pub(super) share: Arc<Share>,
 }
 
 impl Goal {
     /// Memory for work, once it is there.
     fn scratch(&self, bytes: usize) -> Result<Reserved, Failure> {
-        match Budget::shared().try_scratch(bytes) {
+        let share = self.share.clone();
+        match share.try_scratch(bytes) {
             Some(reserved) => Ok(reserved),
-            None => self.wait(Budget::shared().scratch(bytes)),
+            None => self.wait(async move { share.scratch(bytes).await }),
         }
     }
 
@@ -80,9 +83,12 @@ impl Converted {
         let room = self.parts.last().map_or(0, |part| part.capacity() - part.len());
         if room < needed {
             let size = needed.max(PART.min(length.saturating_mul(GROWTH)));
-            let reserved = match Budget::shared().try_answer(size) {
+            let share = goal.share.clone();
+            let reserved = match share.try_answer(size) {
                 Some(reserved) => reserved,
-                None => goal.wait(Budget::shared().answer(size))?.map_err(Failure::temporary)?,
+                None => goal
+                    .wait(async move { share.answer(size).await })?
+                    .map_err(Failure::temporary)?,
             };
             self.memory.push(reserved);
             self.parts.push(Vec::with_capacity(size));
@@ -156,7 +162,7 @@ impl Each {
 
     /// A shell as it is shown; `None` if not even its metadata can be decoded.
     fn shown(&self, shell: Shell<'_>, goal: &Goal) -> Result<Option<String>, Failure> {
-        let Ok(bytes) = Budget::shared().cost(shell.fields(), SHELL_COPIES) else {
+        let Ok(bytes) = goal.share.cost(shell.fields(), SHELL_COPIES) else {
             return Ok(None);
         };
         let _memory = goal.scratch(bytes)?;
@@ -171,7 +177,7 @@ impl Each {
 
     fn converted(&self, text: &str, goal: &Goal) -> Result<String, Failure> {
         let shell = {
-            let bytes = Budget::shared().cost([text.as_bytes()], COPIES)?;
+            let bytes = goal.share.cost([text.as_bytes()], COPIES)?;
             let _memory = goal.scratch(bytes)?;
             let object = serde_json::from_str(text);
             let object = object.map_err(|error| format!("it cannot be decoded: {}", undecodable(&error)))?;

@@ -5,7 +5,12 @@ use std::{sync::Arc, time::Duration};
 use kube::CustomResourceExt;
 
 use super::{Hub, answer::Conversion, each::Each};
-use crate::{error::Result, metrics::Metrics, object::Object, server::Endpoint};
+use crate::{
+    error::Result,
+    metrics::Metrics,
+    object::Object,
+    server::{Endpoint, Share},
+};
 
 /// Answers ConversionReviews as an operator does, but that it cannot read the stored object.
 pub struct Reviews(Arc<Conversion>);
@@ -26,7 +31,7 @@ impl Reviews {
     /// The status code and the body of the answer to this body, within this time.
     pub async fn answer(&self, body: &[u8], limit: Duration) -> (u16, Vec<u8>) {
         let conversion = Arc::clone(&self.0);
-        let (code, body) = conversion.answer(body.to_vec().into(), limit).await;
+        let (code, body) = conversion.answer(body.to_vec().into(), limit, Share::local()).await;
         (code.as_u16(), body.bytes())
     }
 }

@@ -12,7 +12,7 @@ use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 use tokio::task::AbortHandle;
 
-use super::budget::{Budget, Reserved};
+use super::budget::{Reserved, Share};
 
 /// The longest part that is passed on at a time: hyper copies it.
 const FRAME: usize = 64 << 10;
@@ -65,18 +65,18 @@ impl AnswerBody {
     ///
     /// # Errors
     ///
-    /// As for [`Budget::answer`].
-    pub(super) async fn reserve(&mut self, budget: &Budget) -> Result<(), String> {
+    /// As for [`Share::answer`].
+    pub(super) async fn reserve(&mut self, share: &Arc<Share>) -> Result<(), String> {
         if self.is_uncounted() {
-            self.memory = Some(Arc::new(vec![budget.answer(self.len()).await?]));
+            self.memory = Some(Arc::new(vec![share.answer(self.len()).await?]));
         }
         Ok(())
     }
 
     /// As [`reserve`](Self::reserve), without waiting. Whether there is enough.
-    pub(super) fn try_reserve(&mut self, budget: &Budget) -> bool {
+    pub(super) fn try_reserve(&mut self, share: &Arc<Share>) -> bool {
         if self.is_uncounted() {
-            let reserved = budget.try_answer(self.len());
+            let reserved = share.try_answer(self.len());
             self.memory = reserved.map(|reserved| Arc::new(vec![reserved]));
         }
         !self.is_uncounted()
@@ -125,16 +125,21 @@ impl Body for AnswerBody {
 
 #[cfg(test)]
 mod tests {
+    use std::net::{IpAddr, Ipv4Addr};
+
     use http_body_util::BodyExt;
 
     use super::*;
+    use crate::server::budget::Budget;
+
+    const PEER: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
     #[tokio::test]
     async fn a_body_is_sent_in_frames_and_gives_its_memory_back() {
-        let budget = Budget::of(128 << 20);
+        let share = Budget::of(128 << 20).share(PEER);
         let parts = vec![Bytes::from(vec![1; 100_000]), Bytes::new(), Bytes::from_static(b"end")];
         let mut body = AnswerBody::reserved(parts, Vec::new());
-        assert!(body.try_reserve(&budget));
+        assert!(body.try_reserve(&share));
         assert_eq!(body.size_hint().exact(), Some(100_003));
         let in_use = body.in_use().unwrap();
         let mut lengths = Vec::new();
@@ -149,11 +154,11 @@ mod tests {
 
     #[tokio::test]
     async fn short_bodies_need_no_memory_and_long_ones_are_refused_without() {
-        let budget = Budget::of(0);
+        let share = Budget::of(0).share(PEER);
         for (length, fits) in [(0, true), (SHORT, true), (SHORT + 1, false)] {
             let mut body = AnswerBody::of(vec![0; length]);
-            assert_eq!(body.try_reserve(&budget), fits, "{length}");
-            assert_eq!(body.reserve(&budget).await.is_ok(), fits, "{length}");
+            assert_eq!(body.try_reserve(&share), fits, "{length}");
+            assert_eq!(body.reserve(&share).await.is_ok(), fits, "{length}");
         }
     }
 }

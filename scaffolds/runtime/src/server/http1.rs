@@ -19,7 +19,7 @@ use tracing::{debug, warn};
 
 use super::{
     answer_body::AnswerBody,
-    budget::{Budget, Reserved},
+    budget::{Budget, Reserved, Share},
     connections::{Connections, Place},
     limits::Limits,
     stall::Stall,
@@ -157,7 +157,8 @@ impl Service {
                 let (parts, body) = request.into_parts();
                 place.set_busy(true);
                 let most = handler.longest(parts.uri.path()).unwrap_or(limits.body);
-                let mut answer = match read(body, most, peer).await {
+                let share = Budget::shared().share(peer);
+                let mut answer = match read(body, most, &share).await {
                     Err(refused) => refused,
                     Ok((body, _memory)) => {
                         let question = Question {
@@ -170,7 +171,7 @@ impl Service {
                         handler.answer(question).await
                     }
                 };
-                if !answer.body_mut().try_reserve(Budget::shared()) {
+                if !answer.body_mut().try_reserve(&share) {
                     let why = "other responses use all of the memory for responses\n";
                     answer = text(StatusCode::SERVICE_UNAVAILABLE, why);
                 }
@@ -196,14 +197,13 @@ impl Service {
 /// # Errors
 ///
 /// The response to a request whose body is too long, or does not arrive.
-async fn read(body: Incoming, most: usize, peer: IpAddr) -> Result<(Bytes, Option<Reserved>), Answer> {
+async fn read(body: Incoming, most: usize, share: &Arc<Share>) -> Result<(Bytes, Vec<Reserved>), Answer> {
     if most == 0 {
-        return Ok((Bytes::new(), None));
+        return Ok((Bytes::new(), Vec::new()));
     }
-    let budget = Budget::shared();
-    let most = most.min(budget.longest_body());
+    let most = most.min(share.longest_body());
     let mut body = Limited::new(body, most);
-    let (mut memory, mut bytes) = (budget.body(peer), BytesMut::new());
+    let (mut memory, mut bytes) = (share.body(), BytesMut::new());
     let arrived = timeout(BODY, async {
         while let Some(frame) = body.frame().await {
             let Ok(data) = frame?.into_data() else { continue };
@@ -215,7 +215,7 @@ async fn read(body: Incoming, most: usize, peer: IpAddr) -> Result<(Bytes, Optio
         Ok::<_, BoxError>(true)
     });
     match arrived.await {
-        Ok(Ok(true)) => Ok((bytes.freeze(), Some(memory.into_reserved()))),
+        Ok(Ok(true)) => Ok((bytes.freeze(), memory.into_reserved())),
         Ok(Ok(false)) => Err(text(
             StatusCode::SERVICE_UNAVAILABLE,
             "other requests use all of the memory for requests\n",

@@ -24,7 +24,7 @@ use tracing::info;
 
 pub(crate) use self::{
     answer_body::AnswerBody,
-    budget::{Budget, Reserved},
+    budget::{Reserved, Share},
     tls::Held,
     webhooks::{Endpoint, Webhooks},
 };

@@ -22,7 +22,7 @@ use tokio::{
 
 use super::{
     answer_body::AnswerBody,
-    budget::Budget,
+    budget::{Budget, Share},
     http1::{Answer, Handler, Question, Service, text},
     limits::Limits,
     listen,
@@ -68,8 +68,13 @@ pub(crate) trait Endpoint: Send + Sync + 'static {
         3
     }
 
-    /// The response to the body of a request, in JSON. The API server waits for `limit`.
-    fn answer(self: Arc<Self>, body: Bytes, limit: Duration) -> BoxFuture<'static, (StatusCode, AnswerBody)>;
+    /// The response to the body of a request, in JSON, with memory of the peer's share. The API server waits for `limit`.
+    fn answer(
+        self: Arc<Self>,
+        body: Bytes,
+        limit: Duration,
+        share: Arc<Share>,
+    ) -> BoxFuture<'static, (StatusCode, AnswerBody)>;
 }
 
 /// A running server. It ends when this is dropped.
@@ -182,7 +187,8 @@ impl Route {
             return refused;
         }
         let limit = limit(&question.uri);
-        let memory = Budget::shared().work(&question.body, self.endpoint.copies());
+        let share = Budget::shared().share(question.peer);
+        let memory = share.work(&question.body, self.endpoint.copies());
         let _memory = match timeout(limit, memory).await {
             Ok(Ok(reserved)) => reserved,
             Ok(Err(why)) => return text(StatusCode::PAYLOAD_TOO_LARGE, format!("{why}\n")),
@@ -194,12 +200,12 @@ impl Route {
             }
         };
         let limit = limit.saturating_sub(started.elapsed());
-        let (code, mut body) = self.endpoint.clone().answer(question.body, limit).await;
+        let (code, mut body) = self.endpoint.clone().answer(question.body, limit, share.clone()).await;
         self.seconds.observe_duration(started.elapsed());
         if let Some(index) = CODES.iter().position(|known| *known == code) {
             self.total[index].inc();
         }
-        if let Err(why) = body.reserve(Budget::shared()).await {
+        if let Err(why) = body.reserve(&share).await {
             return text(StatusCode::SERVICE_UNAVAILABLE, format!("{why}\n"));
         }
         let mut answer = Response::new(body);

@@ -303,7 +303,9 @@ async fn config_of(kubeconfig: &Path) -> Result<Config> {
 
 /// A client that passes a proxy as that of an operator does.
 fn client_of(config: Config) -> Result<Client> {
-    Ok(connection::builder(config).map_err(Error::Setup)?.build())
+    Ok(connection::builder(config, |text| tracing::warn!("{text}"))
+        .map_err(Error::Setup)?
+        .build())
 }
 
 async fn make_namespace(client: &Client, name: &str) -> Result<()> {

@@ -22,7 +22,7 @@ use crate::{
     metrics::{Counter, Metrics},
     object::AnyObject,
     scope::{FailurePolicy, Operation},
-    server::{AnswerBody, Endpoint},
+    server::{AnswerBody, Endpoint, Share},
 };
 
 /// Of the time that the API server waits, what is left for the way of the answer: a tenth, but at least this.
@@ -154,7 +154,12 @@ impl<K: AnyObject, A: Decides<K>> Endpoint for Hook<K, A> {
         &self.path
     }
 
-    fn answer(self: Arc<Self>, body: Bytes, limit: Duration) -> BoxFuture<'static, (StatusCode, AnswerBody)> {
+    fn answer(
+        self: Arc<Self>,
+        body: Bytes,
+        limit: Duration,
+        _: Arc<Share>,
+    ) -> BoxFuture<'static, (StatusCode, AnswerBody)> {
         async move {
             let (code, answer) = self.respond(body, limit).await;
             (code, AnswerBody::of(answer.to_string()))

@@ -34,6 +34,7 @@ use crate::{
     kind::Kind,
     manager::{Manager, Purpose},
     scope::FailurePolicy,
+    server::Share,
 };
 
 /// Does what the object says in its data.
@@ -119,7 +120,9 @@ async fn ask(manager: &Manager, mutating: bool, request: Value) -> (u16, Value) 
         review["request"][field] = value.clone();
     }
     let body = Bytes::from(review.to_string());
-    let (code, body) = Arc::clone(&hook.endpoint).answer(body, Duration::from_secs(5)).await;
+    let (code, body) = Arc::clone(&hook.endpoint)
+        .answer(body, Duration::from_secs(5), Share::local())
+        .await;
     let mut answer: Value = serde_json::from_slice(&body.bytes()).unwrap();
     match code {
         StatusCode::OK => (200, answer["response"].take()),
@@ -316,7 +319,9 @@ async fn an_object_that_does_not_fit_the_type_is_refused_unless_failures_are_ign
             "kind":{{"kind":"ConfigMap"}},"object":{{"metadata":{{"name":"x"}},"data":{deep}}}}}}}"#
     );
     let endpoint = manager.hooks()[0].endpoint.clone();
-    let (code, body) = endpoint.answer(Bytes::from(body), Duration::from_secs(5)).await;
+    let (code, body) = endpoint
+        .answer(Bytes::from(body), Duration::from_secs(5), Share::local())
+        .await;
     let answer: Value = serde_json::from_slice(&body.bytes()).unwrap();
     let status = &answer["response"]["status"];
     assert_eq!((code, &status["code"]), (StatusCode::OK, &json!(400)));
@@ -336,7 +341,9 @@ fn some_objects() -> LabelSelector {
 async fn what_is_no_review_is_a_bad_request_and_a_second_webhook_of_a_kind_is_refused() {
     let manager = both();
     let endpoint = manager.hooks()[0].endpoint.clone();
-    let (code, body) = endpoint.answer(Bytes::from_static(b"{}"), Duration::from_secs(1)).await;
+    let (code, body) = endpoint
+        .answer(Bytes::from_static(b"{}"), Duration::from_secs(1), Share::local())
+        .await;
     assert_eq!(code, StatusCode::BAD_REQUEST);
     assert!(String::from_utf8_lossy(&body.bytes()).contains("expected admission.k8s.io/v1"));
     let twice = Webhook::validating(Obedient)

@@ -140,7 +140,7 @@ async fn a_token_that_no_header_can_contain_is_not_shown() {
     let config = from_merged(kubeconfig("", r#""token": "sec\nret""#), &Environment::default())
         .await
         .unwrap();
-    let why = builder(config).err().unwrap();
+    let why = builder(config, |_| ()).err().unwrap();
     assert!(why.starts_with("`token`: ") && !why.contains("sec"), "{why}");
 }
 

@@ -162,7 +162,9 @@ async fn an_object_that_is_too_deep_is_refused_by_name() {
     let text = text.to_string().replace("5", &deep);
     let review = empty_review(V1).to_string().replace("[]", &format!("[{text}]"));
     let conversion = conversion(&Metrics::new());
-    let (code, answer) = conversion.answer(review.into(), Duration::from_secs(30)).await;
+    let (code, answer) = conversion
+        .answer(review.into(), Duration::from_secs(30), Share::local())
+        .await;
     assert_eq!(code, http::StatusCode::OK);
     let answer: Value = serde_json::from_slice(&answer.bytes()).unwrap();
     let why = answer["response"]["result"]["message"].as_str().unwrap();

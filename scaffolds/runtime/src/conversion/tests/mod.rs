@@ -16,7 +16,13 @@ use tower::service_fn;
 
 use self::kinds::{hub, to_v1, to_v2, v1};
 use super::{answer::Conversion, convert::Converter, each::Each, *};
-use crate::{error::Result, manager::Manager, metrics::Metrics, server::Endpoint, webhook::component};
+use crate::{
+    error::Result,
+    manager::Manager,
+    metrics::Metrics,
+    server::{Endpoint, Share},
+    webhook::component,
+};
 
 mod v3 {
     use super::*;
@@ -166,7 +172,9 @@ async fn a_list_of_things_that_are_no_objects_is_refused_before_it_takes_memory(
         r#"{{"apiVersion":"apiextensions.k8s.io/v1","kind":"ConversionReview","request":{{"uid":"u","desiredAPIVersion":"{V1}","objects":[{}{{}}]}}}}"#,
         "{},".repeat(1_000_000)
     );
-    let (code, answer) = conversion.answer(body.into(), Duration::from_secs(30)).await;
+    let (code, answer) = conversion
+        .answer(body.into(), Duration::from_secs(30), Share::local())
+        .await;
     assert_eq!(code, http::StatusCode::BAD_REQUEST);
     assert!(String::from_utf8_lossy(&answer.bytes()).contains("an object without metadata: {}"));
 }
@@ -220,7 +228,10 @@ async fn ask(conversion: &Arc<Conversion>, desired: &str, objects: Vec<Value>) -
     let mut review = empty_review(desired);
     review["request"]["objects"] = json!(objects);
     let body = review.to_string().into();
-    let (code, answer) = conversion.clone().answer(body, Duration::from_secs(30)).await;
+    let (code, answer) = conversion
+        .clone()
+        .answer(body, Duration::from_secs(30), Share::local())
+        .await;
     assert_eq!(code, http::StatusCode::OK);
     serde_json::from_slice::<Value>(&answer.bytes()).unwrap()["response"].clone()
 }

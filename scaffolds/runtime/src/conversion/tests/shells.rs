@@ -91,13 +91,16 @@ async fn an_object_that_is_too_deep_to_be_decoded_is_deleted_too() {
     let old = unconvertible().to_string().replace(r#""red""#, &deep);
     let conversion = beside_text(old.clone());
     let review = empty_review(V2).to_string().replace("[]", &format!("[{old}]"));
-    let (_, answer) = conversion.clone().answer(review.into(), Duration::from_secs(30)).await;
+    let (_, answer) = conversion
+        .clone()
+        .answer(review.into(), Duration::from_secs(30), Share::local())
+        .await;
     let answer: Value = serde_json::from_slice(&answer.bytes()).unwrap();
     let shell = deleted(answer["response"]["convertedObjects"][0].clone());
     let mut review = empty_review(V1);
     review["request"]["objects"] = json!([shell]);
     let (_, answer) = conversion
-        .answer(review.to_string().into(), Duration::from_secs(30))
+        .answer(review.to_string().into(), Duration::from_secs(30), Share::local())
         .await;
     let answer = answer.bytes();
     let answer = String::from_utf8_lossy(&answer);
