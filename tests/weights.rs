@@ -72,7 +72,7 @@ fn weights() -> Vec<(&'static str, usize)> {
     let (vendored, registry) = (project(Crates::Vendored), project(Crates::Registry));
     let archives = project(Crates::Archives);
     let part = |name: &str| lines(&vendored, |path| path.starts_with(&format!("crates/{name}/")));
-    let operator = ["machinery", "schema", "runtime"];
+    let operator = ["machinery", "cel", "schema", "runtime"];
     let source = |path: &str| {
         path.ends_with(".rs")
             && operator
@@ -83,6 +83,7 @@ fn weights() -> Vec<(&'static str, usize)> {
     let crates = [
         "src",
         "scaffolds/machinery/src",
+        "scaffolds/cel/src",
         "scaffolds/schema/src",
         "scaffolds/manifests/src",
         "scaffolds/runtime/src",
@@ -107,6 +108,7 @@ fn weights() -> Vec<(&'static str, usize)> {
             lines(&vendored, source),
         ),
         ("lines of `crates/machinery`", part("machinery")),
+        ("lines of `crates/cel`", part("cel")),
         ("lines of `crates/schema`", part("schema")),
         ("lines of `crates/manifests`", part("manifests")),
         ("lines of `crates/runtime`", part("runtime")),
