@@ -147,7 +147,10 @@ fn what_a_user_changed_moves_along_and_what_is_in_the_way_is_named() {
         "{manifest}"
     );
     assert!(
-        manifest.contains(&format!("\nkubewright-runtime = \"{}\"\n", own())),
+        manifest.contains(&format!(
+            "\nkubewright-runtime = {{ version = \"{}\", default-features = false }}\n",
+            own()
+        )),
         "{manifest}"
     );
     assert!(read(&dir, "README.md").starts_with("# Ours\n") && !read(&dir, "README.md").contains("crates/"));
@@ -278,4 +281,29 @@ fn doctor_says_which_crates_a_project_is_built_with() {
         said.contains("PROJECT has `crates: registry`, and there are `crates/runtime`"),
         "{said}"
     );
+}
+
+#[test]
+fn the_runtime_has_its_feature_for_webhooks_while_the_project_has_any() {
+    const WITHOUT: &str = "default-features = false";
+    for form in ["vendored", "archives", "registry"] {
+        let dir = made(&["--crates", form]);
+        let runtime = || {
+            let manifest = read(&dir, "Cargo.toml");
+            let line = manifest.lines().find(|line| line.starts_with("kubewright-runtime = "));
+            line.unwrap().to_owned()
+        };
+        assert!(runtime().contains(WITHOUT), "{form}: {}", runtime());
+        let kind = ["--group", "test", "--kind", "FooBar"];
+        for add in ["--validation", "--policy"] {
+            kubewright(dir.path(), &[&["create", "webhook", add], &kind[..]].concat()).succeeds();
+            assert!(!runtime().contains(WITHOUT), "{form} {add}: {}", runtime());
+        }
+        let delete =
+            |what: &[&str]| kubewright(dir.path(), &[&["delete", "webhook"], what, &kind[..]].concat()).succeeds();
+        delete(&["--validation"]);
+        assert!(!runtime().contains(WITHOUT), "{form}: the policy is left");
+        delete(&["--policy"]);
+        assert!(runtime().contains(WITHOUT), "{form}: {}", runtime());
+    }
 }

@@ -17,7 +17,9 @@ mod operator;
 mod policies;
 mod refusals;
 mod rehearsal;
+#[cfg(feature = "webhooks")]
 mod round_trip;
+#[cfg(feature = "webhooks")]
 mod trial;
 mod variables;
 mod webhooks;
@@ -46,8 +48,13 @@ pub use self::builder::TestClusterBuilder;
 pub use self::fixtures::{apply, wait_for_condition, wait_for_condition_of};
 pub use self::operator::{Program, RunningOperator};
 pub use self::rehearsal::{Rehearsal, Rehearsed, Write};
+#[cfg(feature = "webhooks")]
 pub use self::round_trip::{RoundTrips, round_trips};
+#[cfg(feature = "webhooks")]
 pub use self::trial::{Mutated, Trial};
+#[doc(hidden)] // For the tests of the runtime itself.
+#[cfg(feature = "webhooks")]
+pub use crate::conversion::Reviews;
 use crate::{
     connection, crds,
     error::{Error, Result},
@@ -57,7 +64,6 @@ use crate::{
 };
 #[doc(hidden)] // For the tests of the runtime itself.
 pub use crate::{
-    conversion::Reviews,
     logging::text as log_lines,
     server::{Probes, Servers},
 };

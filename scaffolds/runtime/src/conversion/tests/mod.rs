@@ -16,7 +16,9 @@ use tower::service_fn;
 
 use self::kinds::{hub, to_v1, to_v2, v1};
 use super::{answer::Conversion, convert::Converter, each::Each, *};
-use crate::{error::Result, manager::Manager, metrics::Metrics, server::Endpoint, webhook::component};
+use crate::{
+    certificates::empty_review, error::Result, manager::Manager, metrics::Metrics, server::Endpoint, webhook::component,
+};
 
 mod v3 {
     use super::*;
