@@ -17,7 +17,7 @@ const LICENSED: &str = "runtime";
 /// A package cannot hold a folder with a `Cargo.toml`, so `make package` gives the manifests this ending.
 const PACKAGED: &str = ".verbatim";
 /// The crates that `init` vendors.
-const CRATES: [&str; 5] = ["apiserver", "machinery", "manifests", "runtime", "schema"];
+const CRATES: [&str; 6] = ["apiserver", "cel", "machinery", "manifests", "runtime", "schema"];
 
 fn main() -> io::Result<()> {
     let root = PathBuf::from(env::var("CARGO_MANIFEST_DIR").expect("cargo sets it"));

@@ -10,9 +10,19 @@ use std::ops::Range;
 /// # Panics
 /// If a `.rs` file is not Rust.
 pub fn without_tests(files: &mut BTreeMap<String, String>) {
+    without(files, |attribute| {
+        attribute.starts_with("cfg (test)") || attribute.starts_with("cfg (all (test ,")
+    });
+}
+
+/// Removes the items with an attribute of which `is_off` is true, and the files of modules that are such items.
+///
+/// # Panics
+/// If a `.rs` file is not Rust.
+pub fn without(files: &mut BTreeMap<String, String>, is_off: impl Fn(&str) -> bool) {
     let mut removed = BTreeSet::new();
     for (path, text) in files.iter_mut().filter(|(path, _)| path.ends_with(".rs")) {
-        let items = test_items(text);
+        let items = items_off(text, &is_off);
         removed.extend(items.iter().filter_map(|item| item.file(path)));
         *text = without_lines(text, items.into_iter().map(|item| item.lines).collect());
     }
@@ -32,8 +42,8 @@ pub fn without_table(manifest: &str, header: &str) -> String {
     kept.map(|line| format!("{line}\n")).collect()
 }
 
-/// An item, field or arm that exists in tests only.
-struct TestItem {
+/// An item, field or arm that is removed.
+struct ItemOff {
     /// Of the text, from 0. They include the comments above the item.
     lines: Range<usize>,
     /// The name of a module in a file of its own.
@@ -42,7 +52,7 @@ struct TestItem {
     path: Option<String>,
 }
 
-impl TestItem {
+impl ItemOff {
     /// The file of the module without `.rs`, for a module in `parent`.
     fn file(&self, parent: &str) -> Option<String> {
         let module = self.module.as_ref()?;
@@ -57,20 +67,20 @@ impl TestItem {
     }
 }
 
-fn test_items(text: &str) -> Vec<TestItem> {
+fn items_off(text: &str, is_off: &dyn Fn(&str) -> bool) -> Vec<ItemOff> {
     let mut found = Vec::new();
-    collect(text.parse().expect("the file is Rust"), &mut found);
+    collect(text.parse().expect("the file is Rust"), is_off, &mut found);
     found
 }
 
-fn collect(stream: TokenStream, found: &mut Vec<TestItem>) {
+fn collect(stream: TokenStream, is_off: &dyn Fn(&str) -> bool, found: &mut Vec<ItemOff>) {
     let trees: Vec<_> = stream.into_iter().collect();
     let mut at = 0;
     while at < trees.len() {
         let start = at;
-        let (mut is_test, mut path) = (false, None);
+        let (mut is_removed, mut path) = (false, None);
         while let Some(attribute) = attribute(&trees[at..]) {
-            is_test |= attribute.starts_with("cfg (test)") || attribute.starts_with("cfg (all (test ,");
+            is_removed |= is_off(&attribute);
             path = path.or_else(|| {
                 attribute
                     .strip_prefix("path = ")
@@ -78,11 +88,11 @@ fn collect(stream: TokenStream, found: &mut Vec<TestItem>) {
             });
             at += 2;
         }
-        if is_test {
+        if is_removed {
             let end = at + length(&trees[at..]);
             let words: Vec<_> = trees[at..end].iter().map(ToString::to_string).collect();
             let is_module = matches!(&words[..], [.., keyword, _, end] if keyword == "mod" && end == ";");
-            found.push(TestItem {
+            found.push(ItemOff {
                 lines: trees[start].span().start().line - 1..trees[end - 1].span().end().line,
                 module: is_module.then(|| words[words.len() - 2].clone()),
                 path,
@@ -92,7 +102,7 @@ fn collect(stream: TokenStream, found: &mut Vec<TestItem>) {
         }
         if at == start {
             if let TokenTree::Group(group) = &trees[at] {
-                collect(group.stream(), found);
+                collect(group.stream(), is_off, found);
             }
             at += 1;
         }

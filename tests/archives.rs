@@ -12,7 +12,7 @@ use std::fs;
 use std::process::{Command, Output};
 use tempfile::TempDir;
 
-const NAMES: [&str; 5] = ["apiserver", "machinery", "manifests", "runtime", "schema"];
+const NAMES: [&str; 6] = ["apiserver", "cel", "machinery", "manifests", "runtime", "schema"];
 
 /// A project with one kind.
 fn made(crates: &str) -> TempDir {
@@ -273,7 +273,7 @@ fn an_ejected_crate_is_a_folder_that_all_packages_use() {
     let lock = read(&dir, "Cargo.lock");
     let package = format!("name = \"kubewright-schema\"\nversion = \"{own}\"\ndependencies = [");
     assert!(lock.contains(&package), "{lock}");
-    assert_eq!(lock.matches(URL).count(), 3);
+    assert_eq!(lock.matches(URL).count(), 4);
     let plan = kubewright(dir.path(), &["plan"]).succeeds().stdout;
     assert!(
         plan.contains("kubewright-schema             vendored  ejected"),
@@ -313,7 +313,7 @@ fn a_crate_that_no_package_uses_is_not_in_the_project() {
         run.stderr
     );
     let has = |name: &str| dir.path().join(archive(name)).exists() || dir.path().join(index(name)).exists();
-    assert_eq!(NAMES.map(has), [false, true, true, true, true]);
+    assert_eq!(NAMES.map(has), [false, true, true, true, true, true]);
     let again = kubewright(dir.path(), &["sync"]).succeeds();
     assert!(again.stderr.contains("nothing to do"), "{}", again.stderr);
     assert!(!again.stderr.contains("is missing"), "{}", again.stderr);
@@ -357,7 +357,7 @@ fn an_upgrade_replaces_the_archives() {
     }
     assert!(new.keys().all(|path| !path.ends_with("-0.1.0.crate")));
     let plan = kubewright(dir.path(), &["plan"]).succeeds().stdout;
-    assert_eq!(plan.matches("vendored  clean").count(), 5, "{plan}");
+    assert_eq!(plan.matches("vendored  clean").count(), 6, "{plan}");
 }
 
 #[test]

@@ -289,7 +289,7 @@ fn a_deleted_crate_that_only_other_crates_use_is_missing() {
     let dir = project();
     fs::remove_dir_all(dir.path().join("crates/machinery")).unwrap();
     assert_eq!(state(dir.path(), "crates/machinery"), "missing");
-    for name in ["apiserver", "manifests", "runtime", "schema"] {
+    for name in ["apiserver", "cel", "manifests", "runtime", "schema"] {
         fs::remove_dir_all(dir.path().join("crates").join(name)).unwrap();
     }
     assert_eq!(state(dir.path(), "crates/machinery"), "ejected");

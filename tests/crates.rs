@@ -56,7 +56,7 @@ fn build(dir: &TempDir, version: &str) {
             "\n[[package]]\nname = \"kubewright-{name}\"\nversion = \"{version}\"\nsource = \"registry+https://github.com/rust-lang/crates.io-index\"\nchecksum = \"00\"\n"
         )
     };
-    let added: String = ["apiserver", "machinery", "manifests", "runtime", "schema"]
+    let added: String = ["apiserver", "cel", "machinery", "manifests", "runtime", "schema"]
         .map(package)
         .concat();
     fs::write(dir.path().join("Cargo.lock"), read(dir, "Cargo.lock") + &added).unwrap();
@@ -86,7 +86,7 @@ fn a_project_with_crates_of_a_registry_differs_where_they_are_named() {
         fs::write(&path, &found).unwrap();
     }
     assert_eq!(found, fs::read_to_string(path).unwrap());
-    for name in ["apiserver", "machinery", "manifests", "runtime", "schema"] {
+    for name in ["apiserver", "cel", "machinery", "manifests", "runtime", "schema"] {
         assert!(said.stdout.contains(&format!("deleted crate crates/{name} (")));
     }
     assert!(dir.path().join("crates/runtime/VERSION").exists());
@@ -147,7 +147,10 @@ fn what_a_user_changed_moves_along_and_what_is_in_the_way_is_named() {
         "{manifest}"
     );
     assert!(
-        manifest.contains(&format!("\nkubewright-runtime = \"{}\"\n", own())),
+        manifest.contains(&format!(
+            "\nkubewright-runtime = {{ version = \"{}\", default-features = false }}\n",
+            own()
+        )),
         "{manifest}"
     );
     assert!(read(&dir, "README.md").starts_with("# Ours\n") && !read(&dir, "README.md").contains("crates/"));
@@ -172,8 +175,8 @@ fn a_crate_that_no_package_uses_is_not_vendored() {
     assert!(run.stderr.contains(note), "{}", run.stderr);
     let has = |name: &str| dir.path().join("crates").join(name).exists();
     assert_eq!(
-        ["apiserver", "machinery", "manifests", "runtime", "schema"].map(has),
-        [false, true, true, true, true]
+        ["apiserver", "cel", "machinery", "manifests", "runtime", "schema"].map(has),
+        [false, true, true, true, true, true]
     );
     let again = kubewright(dir.path(), &["sync"]).succeeds();
     assert!(!again.stderr.contains("is missing"), "{}", again.stderr);
@@ -278,4 +281,29 @@ fn doctor_says_which_crates_a_project_is_built_with() {
         said.contains("PROJECT has `crates: registry`, and there are `crates/runtime`"),
         "{said}"
     );
+}
+
+#[test]
+fn the_runtime_has_its_feature_for_webhooks_while_the_project_has_any() {
+    const WITHOUT: &str = "default-features = false";
+    for form in ["vendored", "archives", "registry"] {
+        let dir = made(&["--crates", form]);
+        let runtime = || {
+            let manifest = read(&dir, "Cargo.toml");
+            let line = manifest.lines().find(|line| line.starts_with("kubewright-runtime = "));
+            line.unwrap().to_owned()
+        };
+        assert!(runtime().contains(WITHOUT), "{form}: {}", runtime());
+        let kind = ["--group", "test", "--kind", "FooBar"];
+        for add in ["--validation", "--policy"] {
+            kubewright(dir.path(), &[&["create", "webhook", add], &kind[..]].concat()).succeeds();
+            assert!(!runtime().contains(WITHOUT), "{form} {add}: {}", runtime());
+        }
+        let delete =
+            |what: &[&str]| kubewright(dir.path(), &[&["delete", "webhook"], what, &kind[..]].concat()).succeeds();
+        delete(&["--validation"]);
+        assert!(!runtime().contains(WITHOUT), "{form}: the policy is left");
+        delete(&["--policy"]);
+        assert!(runtime().contains(WITHOUT), "{form}: {}", runtime());
+    }
 }

@@ -44,6 +44,7 @@ fn derived(path: &str) -> bool {
 fn vendored(path: &str) -> bool {
     [
         "crates/apiserver/",
+        "crates/cel/",
         "crates/machinery/",
         "crates/manifests/",
         "crates/runtime/",

@@ -307,7 +307,7 @@ fn is_image_path(part: &str) -> bool {
 
 /// Names of Cargo's own build folders, of crates that every Rust program has, and of packages of the generated
 /// workspace.
-const TAKEN_PACKAGES: [&str; 17] = [
+const TAKEN_PACKAGES: [&str; 18] = [
     "alloc",
     "api",
     "build",
@@ -321,6 +321,7 @@ const TAKEN_PACKAGES: [&str; 17] = [
     "std",
     "test",
     "kubewright-apiserver",
+    "kubewright-cel",
     "kubewright-machinery",
     "kubewright-manifests",
     "kubewright-runtime",

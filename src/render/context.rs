@@ -125,6 +125,9 @@ pub fn shared(project: &Project) -> Context {
     let conversions: Vec<_> = all.map(|(_, own)| conversions::view(own)).collect();
     context.insert("conversions", &conversions);
     context.insert("policies", &policies::views(project));
+    // Whether the operator needs the runtime's feature `webhooks`.
+    let is_extended = project.serves_webhooks() || !project.policies().is_empty();
+    context.insert("extended", &is_extended);
     context.insert("vendored", &project.crates.is_vendored());
     context.insert("archives", &(project.crates == Crates::Archives));
     context

@@ -17,8 +17,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Each crate: the folder of its source, and its name in other crates.
-const CRATES: [(&str, &str); 6] = [
+const CRATES: [(&str, &str); 7] = [
     ("scaffolds/machinery/src", "kubewright_machinery"),
+    ("scaffolds/cel/src", "kubewright_cel"),
     ("scaffolds/schema/src", "kubewright_schema"),
     ("scaffolds/manifests/src", "kubewright_manifests"),
     ("scaffolds/runtime/src", "kubewright_runtime"),

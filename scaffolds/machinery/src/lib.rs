@@ -1,8 +1,8 @@
 //! The parts of Kubernetes' apimachinery and of Go's standard library that several crates of kubewright need, with the messages of
-//! kube-apiserver 1.36: formats, times, quantities, names, labels, object metadata and causes.
+//! kube-apiserver 1.36: formats, patterns, times, quantities, names, labels, object metadata and causes.
 //!
-//! Everything is a pure function of its arguments. The crate depends on `serde_json` alone, because every project compiles it
-//! before anything else of its own.
+//! Everything is a pure function of its arguments. The crate depends on `serde_json` and `regex` alone, because every project
+//! compiles it before anything else of its own.
 //!
 //! ```
 //! use kubewright_machinery::{go, quantity::Quantity, time::Moment};
@@ -16,10 +16,12 @@ pub mod base64;
 pub mod calendar;
 pub mod cause;
 pub mod der;
+pub mod formats;
 pub mod go;
 pub mod labels;
 pub mod names;
 pub mod object_meta;
+pub mod pattern;
 pub mod quantity;
 pub mod time;
 pub mod url;

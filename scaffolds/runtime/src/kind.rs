@@ -131,6 +131,7 @@ impl<K> Kind<K> {
     }
 
     /// Whether it is the kind of a Rust type.
+    #[cfg(feature = "webhooks")]
     pub(crate) fn has_type(&self) -> bool {
         self.id.resource.is_none()
     }

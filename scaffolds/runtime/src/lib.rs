@@ -23,6 +23,11 @@
 //! - A failing object delays no other; a panic fails only the reconcile in which it happens.
 //! - An object that cannot be decoded blocks no other, and is reported.
 //! - No request is sent that would change nothing, and a controller's own writes do not wake it.
+//!
+//! # Features
+//!
+//! `webhooks`, on by default: [`Webhook`], [`Hub`] and [`Policy`], their servers and their checks. Without it an operator compiles a third
+//! less; a generated project has it when `kubewright create webhook` has made the first one. `testing`, `otel` and `pprof` are off by default.
 
 mod api;
 mod certificates;
@@ -35,6 +40,7 @@ mod condition_types;
 mod connection;
 mod context;
 mod controller;
+#[cfg(feature = "webhooks")]
 mod conversion;
 mod crds;
 mod dashboards;
@@ -61,6 +67,7 @@ mod options;
 mod otel;
 mod patch;
 pub mod pods;
+#[cfg(feature = "webhooks")]
 mod policy;
 mod predicate;
 mod priority;
@@ -68,6 +75,7 @@ mod queue;
 mod rbac;
 mod reconciler;
 mod rollout;
+#[cfg(feature = "webhooks")]
 mod scope;
 mod selector;
 mod server;
@@ -76,6 +84,7 @@ mod status;
 mod store;
 #[cfg(feature = "testing")]
 pub mod testing;
+#[cfg(feature = "webhooks")]
 mod webhook;
 mod worker;
 
@@ -85,6 +94,7 @@ pub use clock::Clock;
 pub use completion::Completion;
 pub use context::{Context, KeptPods, OfKind};
 pub use controller::{AddedWatches, Controller, Controllers, RunningController, Uses};
+#[cfg(feature = "webhooks")]
 pub use conversion::Hub;
 pub use error::{BoxError, Class, Error, FORBIDDEN_MAX_DELAY, NotOwned, REJECTED_MIN_DELAY, Result};
 pub use events::EventType;
@@ -101,6 +111,7 @@ pub use migration::{Migrated, StorageMigration};
 pub use object::{AnyObject, Object};
 pub use operator::Operator;
 pub use options::{BindAddress, Command, LogFormat, Options};
+#[cfg(feature = "webhooks")]
 pub use policy::{DenialReason, Mutating, Params, Policy, Validating, Validation, ValidationAction};
 pub use predicate::Predicate;
 pub use priority::{Priority, Wake};
@@ -110,8 +121,10 @@ pub use queue::{Held, WorkQueue};
 pub use rbac::Rule;
 pub use reconciler::{Action, Cleanup, Reconciler};
 pub use rollout::{RolledOut, Rollout};
+#[cfg(feature = "webhooks")]
 pub use scope::{FailurePolicy, Operation};
 pub use server::{Checks, RouteRequest, RouteResponse};
 pub use status::{Conditions, condition};
 pub use store::Store;
+#[cfg(feature = "webhooks")]
 pub use webhook::{Admission, Change, Defaulter, ReadKind, Validator, Verdict, Webhook};

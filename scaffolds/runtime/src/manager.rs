@@ -3,6 +3,8 @@
 mod added;
 mod builder;
 mod caches;
+#[cfg(feature = "webhooks")]
+mod declared;
 mod draining;
 mod filling;
 mod joining;
@@ -23,6 +25,8 @@ use kube::Client;
 use serde_json::Value;
 use tracing::warn;
 
+#[cfg(feature = "webhooks")]
+pub(crate) use self::declared::{Expressions, Hooked, Purpose, Stated};
 use self::{added::Added, builder::Settings, caches::Cache, namespaces::Choosing, tasks::Authored};
 pub(crate) use self::{
     added::{AddedController, stopping},
@@ -46,7 +50,7 @@ use crate::{
     metrics::Metrics,
     namespaces::Gate,
     rbac::{self, Registration, Rule},
-    server::{Checks, Endpoint, Probes, RouteRequest, RouteResponse, Routes, Served},
+    server::{Checks, Probes, RouteRequest, RouteResponse, Routes, Served},
     worker::Runnable,
 };
 
@@ -86,57 +90,14 @@ struct Core {
     gate: Gate,
     /// If a label selector chooses the namespaces.
     choosing: Option<Choosing>,
-    hooks: Mutex<Vec<Hooked>>,
-    policies: Mutex<Vec<Stated>>,
+    #[cfg(feature = "webhooks")]
+    declared: declared::RegisteredHooks,
     admission: OnceLock<Client>,
     authored: Authored,
     heartbeat: Heartbeat,
     probes: Probes,
     routes: Routes,
     filled: Arc<AtomicBool>,
-}
-
-/// A webhook that has been registered.
-#[derive(Clone)]
-pub(crate) struct Hooked {
-    pub(crate) endpoint: Arc<dyn Endpoint>,
-    pub(crate) purpose: Purpose,
-}
-
-/// The purpose of a webhook.
-#[derive(Clone)]
-pub(crate) enum Purpose {
-    /// To allow or change writes.
-    Admission {
-        /// Whether it may change objects.
-        mutating: bool,
-        /// Its entry in a MutatingWebhookConfiguration or ValidatingWebhookConfiguration.
-        entry: Value,
-    },
-    /// To convert the objects of the kind that this CustomResourceDefinition defines.
-    Conversion {
-        /// Its name.
-        definition: String,
-        /// One of the kind's versions, with its group.
-        api_version: String,
-        /// Set by whoever watches the definition.
-        stored: StorageVersion,
-    },
-}
-
-/// An admission policy that has been registered.
-#[derive(Clone)]
-pub(crate) struct Stated {
-    pub(crate) name: String,
-    /// As `make manifests` writes it.
-    pub(crate) documents: Vec<Value>,
-    pub(crate) expressions: Arc<dyn Expressions>,
-}
-
-/// The expressions of a policy.
-pub(crate) trait Expressions: Send + Sync {
-    /// Compiles them, by the types in these CustomResourceDefinitions, and returns notes about them.
-    fn check(&self, definitions: &[Value]) -> Result<Vec<String>>;
 }
 
 impl Manager {
@@ -178,6 +139,7 @@ impl Manager {
     }
 
     /// The operator's name.
+    #[cfg(feature = "webhooks")]
     pub(crate) fn name(&self) -> &str {
         &self.core.settings.name
     }
@@ -198,50 +160,6 @@ impl Manager {
         let guards = Guards::from(WriteGate::open()).watch_silence(access.watch_silence);
         let client = client::build(access.config.clone(), &access.agent, self.metrics(), guards)?;
         Ok(self.core.admission.get_or_init(|| client).clone())
-    }
-
-    /// Adds a webhook.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Setup`] if there is one with its path.
-    pub(crate) fn hook(&self, hook: Hooked) -> Result<()> {
-        let mut hooks = lock(&self.core.hooks);
-        let path = hook.endpoint.path();
-        if hooks.iter().any(|known| known.endpoint.path() == path) {
-            return Err(Error::Setup(format!(
-                "two webhooks have the path `{path}`\n\nhint: join them in one type"
-            )));
-        }
-        hooks.push(hook);
-        Ok(())
-    }
-
-    /// The webhooks, in the order in which they were added.
-    pub(crate) fn hooks(&self) -> Vec<Hooked> {
-        lock(&self.core.hooks).clone()
-    }
-
-    /// Adds an admission policy.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Setup`] if there is one of its name.
-    pub(crate) fn state(&self, policy: Stated) -> Result<()> {
-        let mut policies = lock(&self.core.policies);
-        if policies.iter().any(|known| known.name == policy.name) {
-            let name = &policy.name;
-            return Err(Error::Setup(format!(
-                "two policies are named `{name}`\n\nhint: give one of them another name"
-            )));
-        }
-        policies.push(policy);
-        Ok(())
-    }
-
-    /// The admission policies, in the order in which they were added.
-    pub(crate) fn stated(&self) -> Vec<Stated> {
-        lock(&self.core.policies).clone()
     }
 
     /// Serves a path of the operator's own on the metrics server: the `GET` requests of all clients, or with

@@ -3,10 +3,14 @@
 mod dashboards;
 mod manifests;
 mod threads;
+#[cfg(feature = "webhooks")]
+mod webhooks;
+#[cfg(not(feature = "webhooks"))]
+#[path = "operator/without_webhooks.rs"]
+mod webhooks;
 
 use std::{
     env,
-    net::SocketAddr,
     pin::pin,
     process::ExitCode,
     sync::{Arc, OnceLock},
@@ -31,9 +35,8 @@ use crate::{
     metrics::Metrics,
     migration::{self, StorageMigration},
     options::{BindAddress, Command, Options},
-    server::{Held, Servers, Webhooks},
+    server::{Held, Servers},
     signals,
-    webhook::component,
 };
 
 /// The type of a kind, as in the list of the generated `manifests::crds`.
@@ -217,12 +220,12 @@ impl Operator {
             crds::install(&client, &assembled(&self.crds)?).await?;
         }
         manager.heartbeat().beside("`setup`", setup(&manager)).await?;
-        let webhooks = self.webhooks(&manager, &metrics)?;
+        let webhooks = webhooks::serve(&self, &manager, &metrics)?;
         let routes = manager.served().routes.paths();
         if self.options.metrics_bind_address == BindAddress::Off && !routes.is_empty() {
             warn!(?routes, "the metrics server is off, so routes are not served");
         }
-        for (flag, why) in self.options.idle(!manager.hooks().is_empty()) {
+        for (flag, why) in self.options.idle(webhooks::are_registered(&manager)) {
             warn!("{flag} has no effect: {why}");
         }
         info!(server = %config.cluster_url, "starting {}", self.name);
@@ -237,51 +240,6 @@ impl Operator {
             webhooks,
             _servers: servers,
         })
-    }
-
-    /// Serves the webhooks that are registered, if there are any.
-    fn webhooks(&self, manager: &Manager, metrics: &Metrics) -> Result<Option<Webhooks>> {
-        let hooks = manager.hooks();
-        if hooks.is_empty() || self.options.webhook_bind_address == BindAddress::Off {
-            return Ok(None);
-        }
-        let held = Held::new();
-        let endpoints = hooks.iter().map(|hook| hook.endpoint.clone()).collect();
-        let server = Webhooks::start(&self.options, endpoints, metrics, &held)?;
-        if let Some(server) = &server {
-            info!(address = %server.address(), "serving webhooks");
-        }
-        if self.options.webhook_cert_path.is_none() {
-            self.keep_certificates(manager, held, server.as_ref().map(Webhooks::address))?;
-        }
-        Ok(server)
-    }
-
-    /// Makes and renews the certificates of the webhook server, as a task of every replica.
-    fn keep_certificates(&self, manager: &Manager, held: Held, address: Option<SocketAddr>) -> Result<()> {
-        if self.namespaced {
-            let text = "an operator of named namespaces may not write webhook configurations and \
-                        CustomResourceDefinitions, which are cluster-scoped";
-            let hint = "pass --webhook-cert-path FOLDER, or --webhook-bind-address=0 to serve no webhooks";
-            return Err(Error::Setup(format!("{text}\n\nhint: {hint}")));
-        }
-        let hooks = manager.hooks();
-        let settings = certificates::Settings {
-            hosts: self.options.webhook_hosts(),
-            configured: component::configured(&hooks),
-            converting: component::converting(&hooks),
-            reach: Reach {
-                address: address.map(Reach::local),
-                url: self.options.webhook_url.clone(),
-                in_cluster: self.is_in_cluster(),
-            },
-            ..self.certificates(manager, Shown::WEBHOOKS, Pace::DEFAULT)?
-        };
-        let keeper = Keeper::new(settings, held, manager.metrics());
-        let standing = keeper.standing();
-        manager.readyz().add("webhook", move || standing.check());
-        keep(manager, "certificates", keeper);
-        Ok(())
     }
 
     /// The certificate of the metrics server, if this process makes it: a task of every replica does. Metrics are not needed
@@ -379,7 +337,7 @@ fn assembled(crds: &[Crd]) -> Result<Vec<serde_json::Value>> {
 struct Started {
     manager: Manager,
     election: Option<Arc<Election>>,
-    webhooks: Option<Webhooks>,
+    webhooks: Option<webhooks::Server>,
     _servers: Servers,
 }
 

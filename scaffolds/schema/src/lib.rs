@@ -45,19 +45,15 @@
 //!
 //! [Kubernetes version priority]: https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#version-priority
 
-#[cfg(feature = "cel")]
-mod cel;
 mod decode;
 mod describe;
 mod dropped;
 mod embedded;
 mod finding;
-mod formats;
 mod merge;
 mod normalise;
 mod options;
 mod parallel;
-mod pattern;
 mod pipeline;
 mod rust_formats;
 
@@ -76,10 +72,10 @@ pub mod version;
 pub mod webhook;
 pub mod yaml;
 
-#[cfg(feature = "cel")]
-pub use cel::{condition, policy};
 pub use describe::{Crd, CustomType, Describe};
 pub use finding::Finding;
+#[cfg(feature = "cel")]
+pub use kubewright_cel::{condition, policy};
 pub use kubewright_machinery::cause::{self, Cause};
 pub use options::Options;
 pub use pipeline::{assemble, finish};

@@ -1,6 +1,6 @@
 //! Rules in the Common Expression Language.
 
-use kubewright_schema::testing::{Rules, check_rules};
+use kubewright_cel::{Rules, check as check_rules};
 use serde_json::{Value, json};
 
 use crate::parts;

@@ -10,13 +10,12 @@ use kube::{
 };
 use serde_json::{Value, json};
 
-use super::{Affixes, definitions::Converter, hint, plan::State, secret::unless_conflict, trust};
+use super::{Affixes, Configured, definitions::Converter, hint, plan::State, secret::unless_conflict, trust};
 use crate::{
     error::Error,
     informer::{Informer, InformerConfig, Scope},
     key::ObjectKey,
     kind::Kind,
-    webhook::component::Configured,
 };
 
 /// The revision of the state whose authorities a configuration names: a process that has not seen the newest state yet

@@ -9,8 +9,7 @@ use kube::{Client, Config, core::DynamicObject};
 use serde_json::{Value, json};
 use tokio_rustls::rustls::pki_types::{CertificateDer, pem::PemObject};
 
-use super::{Reach, plan::State};
-use crate::{conversion, webhook::component::Converting};
+use super::{Converting, Reach, plan::State};
 
 /// The time limit of a question to the own converter. It has nothing to convert.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -130,7 +129,7 @@ impl Converter {
         config.tls_server_name = Some(name.to_owned());
         (config.connect_timeout, config.read_timeout) = (Some(PATIENCE), Some(PATIENCE));
         let client = Client::try_from(config).map_err(|error| error.to_string())?;
-        let question = conversion::empty_review(&self.converting.api_version).to_string();
+        let question = empty_review(&self.converting.api_version).to_string();
         let request = Request::post(&self.converting.path).header(CONTENT_TYPE, "application/json");
         let request = request.body(question.into_bytes()).map_err(|error| error.to_string())?;
         let answer = Box::pin(client.request::<Value>(request)).await;
@@ -140,6 +139,15 @@ impl Converter {
             _ => Err(format!("it answers {answer}")),
         }
     }
+}
+
+/// A ConversionReview with a request for a list without objects.
+pub(crate) fn empty_review(api_version: &str) -> Value {
+    json!({
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "ConversionReview",
+        "request": {"uid": "self", "desiredAPIVersion": api_version, "objects": []},
+    })
 }
 
 #[cfg(test)]

@@ -90,6 +90,7 @@ impl Keeper {
     }
 
     /// The status of the certificate that is served.
+    #[cfg(feature = "webhooks")]
     pub(crate) fn standing(&self) -> Standing {
         self.standing.clone()
     }

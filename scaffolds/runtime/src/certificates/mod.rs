@@ -4,6 +4,7 @@
 
 mod configurations;
 mod definitions;
+mod followed;
 mod issue;
 mod keeper;
 mod names;
@@ -11,8 +12,10 @@ mod plan;
 mod secret;
 mod trust;
 
+#[cfg(feature = "webhooks")]
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::{
-    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
+    net::SocketAddr,
     sync::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicI64, Ordering},
@@ -22,13 +25,26 @@ use std::{
 
 use kube::Client;
 
+/// The name of the Secret with the certificates of the webhook server. Kustomize puts a prefix before it.
+#[cfg(any(feature = "testing", feature = "webhooks"))]
+pub(crate) use kubewright_schema::webhook::SECRET;
+/// The name of the Service of the webhook server. Kustomize puts a prefix before it.
+#[cfg(feature = "webhooks")]
+pub(crate) use kubewright_schema::webhook::SERVICE;
+
 #[cfg(feature = "testing")]
 pub(crate) use self::configurations::REVISION;
-pub(crate) use self::{keeper::Keeper, names::Affixes, plan::Lives};
-use crate::{
-    metrics::Metrics,
-    webhook::component::{Configured, Converting, SECRET, SERVICE},
+#[cfg(test)]
+pub(crate) use self::definitions::empty_review;
+#[cfg(any(feature = "testing", feature = "webhooks"))]
+pub(crate) use self::followed::CONFIGURATIONS;
+pub(crate) use self::{
+    followed::{Configured, Converting},
+    keeper::Keeper,
+    names::Affixes,
+    plan::Lives,
 };
+use crate::metrics::Metrics;
 
 /// A hint for a component whose object does not exist.
 fn hint(component: &str) -> String {
@@ -56,6 +72,7 @@ pub(crate) struct Shown {
 }
 
 impl Shown {
+    #[cfg(feature = "webhooks")]
     pub(crate) const WEBHOOKS: Self = Self {
         name: "the webhook server",
         secret: SECRET,
@@ -110,6 +127,7 @@ pub(crate) struct Reach {
     pub(crate) in_cluster: bool,
 }
 
+#[cfg(feature = "webhooks")]
 impl Reach {
     /// The address at which this process reaches a server that listens on `address`; the loopback address, if the server listens on all.
     pub(crate) fn local(address: SocketAddr) -> SocketAddr {
@@ -169,6 +187,7 @@ impl Standing {
     /// # Errors
     ///
     /// The reason, if they do not.
+    #[cfg(feature = "webhooks")]
     pub(crate) fn check(&self) -> Result<(), String> {
         self.accepted.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

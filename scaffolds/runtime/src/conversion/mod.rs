@@ -18,7 +18,6 @@ mod stored;
 mod zero;
 
 pub use self::hub::Hub;
-pub(crate) use self::review::empty as empty_review;
 #[cfg(feature = "testing")]
 pub use self::reviews::Reviews;
 #[cfg(feature = "testing")]

@@ -6,7 +6,7 @@ use serde::{
     Deserialize, Deserializer,
     de::{Error, SeqAccess, Visitor},
 };
-use serde_json::{Value, json, value::RawValue};
+use serde_json::{json, value::RawValue};
 
 use crate::webhook::envelope;
 
@@ -118,15 +118,6 @@ impl<'a> Request<'a> {
     }
 }
 
-/// A review with a request for a list without objects.
-pub(crate) fn empty(api_version: &str) -> Value {
-    json!({
-        "apiVersion": VERSION,
-        "kind": KIND,
-        "request": {"uid": "self", "desiredAPIVersion": api_version, "objects": []},
-    })
-}
-
 /// The beginning and the end of the answer to the request with this uid, around the converted objects.
 pub(super) fn around(uid: &str) -> [String; 2] {
     let uid = json!(uid);
@@ -145,7 +136,10 @@ pub(super) fn failed(uid: &str, why: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::Value;
+
     use super::*;
+    use crate::certificates::empty_review;
 
     #[test]
     fn what_is_no_review_is_named() {
@@ -161,7 +155,9 @@ mod tests {
             "the ConversionReview has no request"
         );
         assert_eq!(
-            Request::read(empty("g/v1").to_string().as_bytes()).unwrap().desired,
+            Request::read(empty_review("g/v1").to_string().as_bytes())
+                .unwrap()
+                .desired,
             "g/v1"
         );
     }
@@ -172,7 +168,7 @@ mod tests {
             let objects: Vec<_> = (0..count)
                 .map(|number| format!(r#"{{"metadata": {{"name":"{number},]"}}}}"#))
                 .collect();
-            let mut review = empty("g/v1").to_string();
+            let mut review = empty_review("g/v1").to_string();
             let list = format!("[ {}\n]", objects.join(" ,\t"));
             review = review.replace("[]", &list);
             let request = Request::read(review.as_bytes()).unwrap();

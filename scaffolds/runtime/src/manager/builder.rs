@@ -231,8 +231,8 @@ impl ManagerBuilder {
             granted: Mutex::default(),
             conditions: Default::default(),
             added: Default::default(),
-            hooks: Mutex::default(),
-            policies: Mutex::default(),
+            #[cfg(feature = "webhooks")]
+            declared: Default::default(),
             admission: OnceLock::new(),
             authored: Default::default(),
             probes,

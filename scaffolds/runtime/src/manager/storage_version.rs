@@ -7,6 +7,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 pub(crate) struct StorageVersion(Arc<RwLock<Option<String>>>);
 
 impl StorageVersion {
+    #[cfg(feature = "webhooks")]
     pub(crate) fn get(&self) -> Option<String> {
         self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
     }

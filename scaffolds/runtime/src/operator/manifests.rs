@@ -6,15 +6,13 @@ use kube::Config;
 use kubewright_schema::files::{self, Mode};
 use serde_json::Value;
 
-use super::{Crd, Operator, assembled};
+use super::{Crd, Operator, assembled, webhooks};
 use crate::{
     client::{self, WriteGate},
     error::Result,
     manager::Manager,
     metrics::Metrics,
-    policy,
     rbac::Rule,
-    webhook::component,
 };
 
 impl Operator {
@@ -32,10 +30,9 @@ impl Operator {
         setup(&manager).await?;
         let definitions = self.needed_crds(&manager)?;
         check_policies(&manager, &definitions, mode)?;
-        let hooks = manager.hooks();
         // A Role grants no configurations, which are cluster-scoped.
         if !self.namespaced {
-            component::rules(&hooks)
+            webhooks::rules(&manager)
                 .into_iter()
                 .for_each(|rule| manager.grant(rule));
         }
@@ -44,10 +41,11 @@ impl Operator {
         }
         manager.grant_for_versions(&kinds_with_versions(&definitions));
         let roles = manager.roles(self.namespaced)?;
+        let [configurations, policies] = webhooks::files(&manager);
         let written = [
             (out, [("role.yaml".to_owned(), roles)].into()),
-            (webhook_out, component::files(&hooks, self.name)),
-            (policy_out, policy::component::files(&manager.stated())),
+            (webhook_out, configurations),
+            (policy_out, policies),
         ];
         let written = written.map(|(out, files)| files::report(files::write_manifests(out, &files, mode), mode));
         let failed = written.into_iter().find(|code| *code != ExitCode::SUCCESS);
@@ -57,7 +55,7 @@ impl Operator {
     /// The CRDs of all kinds if there are policies, which are compiled by their types, or else of kinds that may have several versions:
     /// making schemas takes time. Types of different names are different kinds.
     fn needed_crds(&self, manager: &Manager) -> Result<Vec<Value>> {
-        if !manager.stated().is_empty() {
+        if webhooks::has_policies(manager) {
             return super::assembled(&self.crds);
         }
         let name = |it: &Crd| it.name.rsplit("::").next().unwrap_or_default();
@@ -69,7 +67,7 @@ impl Operator {
 
 /// Compiles the policies by the types of the operator's own kinds.
 fn check_policies(manager: &Manager, definitions: &[Value], mode: Mode) -> Result<()> {
-    let notes = manager.check_policies(definitions)?;
+    let notes = webhooks::check(manager, definitions)?;
     if mode == Mode::Write {
         notes.iter().for_each(|note| eprintln!("note: {note}\n"));
     }

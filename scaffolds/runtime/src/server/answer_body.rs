@@ -66,6 +66,7 @@ impl AnswerBody {
     /// # Errors
     ///
     /// As for [`Share::answer`].
+    #[cfg(feature = "webhooks")]
     pub(super) async fn reserve(&mut self, share: &Arc<Share>) -> Result<(), String> {
         if self.is_uncounted() {
             self.memory = Some(Arc::new(vec![share.answer(self.len()).await?]));
@@ -93,7 +94,7 @@ impl AnswerBody {
     }
 
     /// The whole body.
-    #[cfg(any(test, feature = "testing"))]
+    #[cfg(any(test, all(feature = "testing", feature = "webhooks")))]
     pub(crate) fn bytes(&self) -> Vec<u8> {
         self.parts.iter().flatten().copied().collect()
     }

@@ -41,6 +41,7 @@ pub(super) struct Question {
     pub(super) uri: Uri,
     pub(super) headers: HeaderMap,
     /// Empty if the limits allow none.
+    #[cfg_attr(not(feature = "webhooks"), expect(dead_code, reason = "only webhooks read bodies"))]
     pub(super) body: Bytes,
     /// The client's address.
     pub(super) peer: IpAddr,

@@ -3,6 +3,7 @@
 
 mod answer_body;
 mod auth;
+#[cfg_attr(not(feature = "webhooks"), expect(dead_code, reason = "only webhooks read bodies"))]
 mod budget;
 mod connections;
 mod http1;
@@ -14,6 +15,7 @@ mod scrape;
 pub(crate) mod selfsigned;
 mod stall;
 mod tls;
+#[cfg(feature = "webhooks")]
 mod webhooks;
 
 use std::{net::SocketAddr, sync::Arc, thread};
@@ -22,10 +24,11 @@ use kube::Config;
 use tokio::{net::TcpListener, runtime, sync::oneshot};
 use tracing::info;
 
+pub(crate) use self::tls::Held;
+#[cfg(feature = "webhooks")]
 pub(crate) use self::{
     answer_body::AnswerBody,
     budget::{Reserved, Share},
-    tls::Held,
     webhooks::{Endpoint, Webhooks},
 };
 use self::{auth::Gatekeeper, limits::Limits, profile::Profiles, scrape::Scrape, tls::Identity};

@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 
 use super::{TestCluster, account::owner, converters::Converters, fixtures::apply_one};
 use crate::{
+    certificates::{CONFIGURATIONS, SECRET},
     error::{Error, Result},
     options::Place,
-    webhook::component::{CONFIGURATIONS, SECRET},
 };
 
 /// The folder that `make manifests` writes.

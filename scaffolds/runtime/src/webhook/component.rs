@@ -2,12 +2,11 @@
 
 use std::collections::BTreeMap;
 
-/// The names of the Service and of the Secret with its certificates. Kustomize puts a prefix before these and the other names.
-pub(crate) use kubewright_schema::webhook::{SECRET, SERVICE};
 use serde_json::{Value, json};
 
 use crate::{
-    manager::{Hooked, Purpose, StorageVersion},
+    certificates::{CONFIGURATIONS, Configured, Converting, SECRET, SERVICE},
+    manager::{Hooked, Purpose},
     rbac::Rule,
 };
 
@@ -18,46 +17,18 @@ const GROUP: &str = "admissionregistration.k8s.io";
 /// The port of the server, by default.
 const PORT: u16 = 9443;
 
-/// One of the two kinds of configurations, under kubebuilder's names.
-#[derive(Clone, Copy)]
-pub(crate) struct Configured {
-    pub(crate) plural: &'static str,
-    pub(crate) kind: &'static str,
-    pub(crate) name: &'static str,
-    /// Whether its webhooks may change objects.
-    pub(crate) mutating: bool,
-}
-
-/// Both kinds.
-pub(crate) const CONFIGURATIONS: [Configured; 2] = [
-    Configured {
-        plural: "mutatingwebhookconfigurations",
-        kind: "MutatingWebhookConfiguration",
-        name: "mutating-webhook-configuration",
-        mutating: true,
-    },
-    Configured {
-        plural: "validatingwebhookconfigurations",
-        kind: "ValidatingWebhookConfiguration",
-        name: "validating-webhook-configuration",
-        mutating: false,
-    },
-];
-
-impl Configured {
-    /// The entries of those of these webhooks that are in it.
-    fn entries(self, hooks: &[Hooked]) -> impl Iterator<Item = &Value> {
-        hooks.iter().filter_map(move |hook| match &hook.purpose {
-            Purpose::Admission { mutating, entry } if *mutating == self.mutating => Some(entry),
-            _ => None,
-        })
-    }
+/// The entries of those of these webhooks that are in this configuration.
+fn entries(it: Configured, hooks: &[Hooked]) -> impl Iterator<Item = &Value> {
+    hooks.iter().filter_map(move |hook| match &hook.purpose {
+        Purpose::Admission { mutating, entry } if *mutating == it.mutating => Some(entry),
+        _ => None,
+    })
 }
 
 /// The configurations that an operator with these webhooks has.
 pub(crate) fn configured(hooks: &[Hooked]) -> Vec<Configured> {
     let all = CONFIGURATIONS.into_iter();
-    all.filter(|it| it.entries(hooks).next().is_some()).collect()
+    all.filter(|it| entries(*it, hooks).next().is_some()).collect()
 }
 
 /// The files of `config/webhook` for an operator of this name; none if it has no webhooks.
@@ -106,7 +77,7 @@ pub(crate) fn files(hooks: &[Hooked], operator: &str) -> BTreeMap<String, Vec<Va
 /// The configurations with the webhooks, each sorted by name: the API server calls mutating webhooks in this order.
 fn configurations(hooks: &[Hooked]) -> Vec<Value> {
     let document = |it: Configured| {
-        let mut entries: Vec<_> = it.entries(hooks).cloned().collect();
+        let mut entries: Vec<_> = entries(it, hooks).cloned().collect();
         entries.sort_by_key(|entry| entry["name"].as_str().unwrap_or_default().to_owned());
         json!({
             "apiVersion": format!("{GROUP}/v1"),
@@ -166,17 +137,6 @@ fn deployment(labels: &Value) -> Value {
         {"op": "add", "path": "/spec/template/spec/topologySpreadConstraints", "value": [spread]},
         {"op": "add", "path": "/spec/template/spec/containers/0/ports/-", "value": port},
     ])
-}
-
-/// A conversion webhook, as certificates and permissions need it.
-#[derive(Clone)]
-pub(crate) struct Converting {
-    /// The name of the CustomResourceDefinition.
-    pub(crate) definition: String,
-    /// One of the versions that it converts, with its group.
-    pub(crate) api_version: String,
-    pub(crate) path: String,
-    pub(crate) stored: StorageVersion,
 }
 
 /// The conversions among these webhooks.

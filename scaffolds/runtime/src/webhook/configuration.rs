@@ -3,11 +3,8 @@
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{LabelSelector, LabelSelectorRequirement};
 use serde_json::{Value, json};
 
-use super::{
-    component::{NAMESPACE, SERVICE},
-    declare::Declared,
-};
-use crate::scope::Scope;
+use super::{component::NAMESPACE, declare::Declared};
+use crate::{certificates::SERVICE, scope::Scope};
 
 /// The label that the API server gives each namespace, with its name.
 const NAME_OF_NAMESPACE: &str = "kubernetes.io/metadata.name";

@@ -3,9 +3,9 @@
 
 use super::consequence::{MAY_REFUSE, MAY_REFUSE_ALL, REFUSED};
 use crate::embedded::QUANTITY;
-use crate::formats::Format;
 use crate::lint::structural;
 use crate::rust_formats;
+use kubewright_machinery::formats::Format;
 use serde_json::Value;
 
 type Found = Vec<(String, &'static str)>;

@@ -345,7 +345,11 @@ fn one_schema(root: &Map<String, Value>, path: &Path, status: bool) -> Vec<Cause
     if unsupported.is_none() {
         #[cfg(feature = "cel")]
         if unsound.is_empty() {
-            causes.extend(crate::cel::check(&Value::Object(root.clone()), &at.to_string(), &found));
+            causes.extend(kubewright_cel::check(
+                &Value::Object(root.clone()),
+                &at.to_string(),
+                &found,
+            ));
         }
         causes.extend(unsound);
     }

@@ -1,8 +1,8 @@
 //! The rules of structural schemas: each value has one type, which is specified outside of `allOf`, `anyOf`, `oneOf` and `not`;
 //! those only validate.
 
-use crate::pattern;
 use kubewright_machinery::cause::{Cause, Path};
+use kubewright_machinery::pattern;
 use serde_json::{Map, Value, json};
 
 type Schema = Map<String, Value>;

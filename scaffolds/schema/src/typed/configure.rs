@@ -8,7 +8,7 @@ use super::{
     schema::{Id, ListType, Scalar, Schema},
     validate::{Duplicates, validate},
 };
-use crate::cel::policy::{Configuration, Unfit};
+use kubewright_cel::policy::{Configuration, Unfit};
 
 /// The object with the fields of a configuration of the same kind; not yet decoded or defaulted.
 ///

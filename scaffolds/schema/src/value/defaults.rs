@@ -153,5 +153,5 @@ fn by_rules(_: &Value, _: &Map<String, Value>, _: &Path) -> Vec<Cause> {
 /// Validates a default by the rules, both as an unchanged value and as a new one.
 #[cfg(feature = "cel")]
 fn by_rules(default: &Value, schema: &Map<String, Value>, path: &Path) -> Vec<Cause> {
-    crate::cel::of_default(default, &Value::Object(schema.clone()), path)
+    kubewright_cel::check_default(default, &Value::Object(schema.clone()), path)
 }

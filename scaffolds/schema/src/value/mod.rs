@@ -67,7 +67,7 @@ pub struct Structural {
     /// Whether a default contains a null.
     defaults_nulls: bool,
     #[cfg(feature = "cel")]
-    rules: Option<crate::cel::Rules>,
+    rules: Option<kubewright_cel::Rules>,
 }
 
 impl Structural {
@@ -79,7 +79,7 @@ impl Structural {
             defaults_nulls: root.defaults_nulls(),
             root,
             #[cfg(feature = "cel")]
-            rules: crate::cel::Rules::compile(schema),
+            rules: kubewright_cel::Rules::compile(schema),
         }
     }
 

@@ -1,7 +1,7 @@
 //! The compiled form of a schema: one node for each place in an object, read once from JSON.
 
-use crate::formats::Format;
-use crate::pattern::Pattern;
+use kubewright_machinery::formats::Format;
+use kubewright_machinery::pattern::Pattern;
 use serde_json::Value;
 use std::collections::BTreeMap;
 

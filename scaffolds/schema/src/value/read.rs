@@ -1,9 +1,9 @@
 //! Reads a schema from JSON into nodes.
 
 use super::node::{Additional, Bounds, Count, Junctors, ListType, Node, Text};
-use crate::formats::Format;
-use crate::pattern::Pattern;
+use kubewright_machinery::formats::Format;
 use kubewright_machinery::go;
+use kubewright_machinery::pattern::Pattern;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 

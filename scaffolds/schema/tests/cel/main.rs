@@ -8,7 +8,7 @@ mod cases;
 mod made_up;
 mod random;
 
-use kubewright_schema::testing::Rules;
+use kubewright_cel::Rules;
 use kubewright_schema::{Cause, lint};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -109,7 +109,7 @@ fn objects_have_the_same_causes_and_warnings_as_on_the_server() {
         for (tried, theirs) in case.tries.iter().zip(objects) {
             let ours = match &rules {
                 Some(rules) => rules.evaluate(&tried.new, tried.old.as_ref()),
-                None => kubewright_schema::cause::Objections::default(),
+                None => kubewright_cel::cause::Objections::default(),
             };
             let ours = Verdict {
                 causes: set(ours.causes),

@@ -1,6 +1,6 @@
 //! Fuzz tests: random expressions cause no panic.
 
-use kubewright_schema::testing::{Rules, check_rules};
+use kubewright_cel::{Rules, check as check_rules};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

@@ -41,7 +41,7 @@ pub fn all() -> Result<Vec<Recording>> {
         ("schema-values", values::FILE, Recorder::SchemaValues),
         (
             "rule-functions",
-            "scaffolds/schema/src/cel/library/signatures.txt",
+            "scaffolds/cel/src/language/library/signatures.txt",
             Recorder::RuleFunctions,
         ),
         ("role-rules", role_rules::FILE, Recorder::RoleRules),

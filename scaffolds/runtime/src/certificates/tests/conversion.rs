@@ -8,7 +8,6 @@ use super::{foobars::FooBars, migration::migrated, *};
 use crate::{
     conversion::tests::kinds::{definition, hub},
     testing::TestCluster,
-    webhook::component,
 };
 
 const ONLY_V1: &str = "test.example.com/v1-only";
@@ -54,7 +53,7 @@ async fn converted(foobars: &FooBars<'_>) -> Replica {
             .is_err_and(|why| why.contains("no certificate yet"))
     })
     .await;
-    let name = format!("{PREFIX}{}", component::SECRET);
+    let name = format!("{PREFIX}{}", SECRET);
     let secret = json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": name}});
     let secrets = format!("/api/v1/namespaces/{namespace}/secrets");
     assert!(apply(client, &secrets, &secret).await.0 < 300);

@@ -14,7 +14,7 @@ use tokio::{
     net::{TcpListener, TcpStream},
 };
 
-use super::{CONFIGURATION_PREFIX, OPERATOR, PREFIX, send};
+use super::{CONFIGURATION_PREFIX, OPERATOR, PREFIX, SERVICE, send};
 use crate::{manager::Manager, webhook::component};
 
 pub(super) const CONFIGURATIONS: &str = "/apis/admissionregistration.k8s.io/v1";
@@ -39,9 +39,7 @@ impl Way {
     /// Leads new connections to this server.
     pub(super) fn lead(&self, to: SocketAddr) {
         match self {
-            Self::Service(server) => {
-                server.set_backend("default", &format!("{PREFIX}{}", component::SERVICE), Some(to))
-            }
+            Self::Service(server) => server.set_backend("default", &format!("{PREFIX}{}", SERVICE), Some(to)),
             Self::Relay(relay) => *relay.to.lock().unwrap_or_else(PoisonError::into_inner) = Some(to),
         }
     }
@@ -115,7 +113,7 @@ fn placed(object: &Value, namespace: &str, url: Option<&str>) -> Value {
     let hooks = object.get_mut("webhooks").and_then(Value::as_array_mut);
     for hook in hooks.into_iter().flatten() {
         let service = &mut hook["clientConfig"]["service"];
-        (service["namespace"], service["name"]) = (json!(namespace), json!(format!("{PREFIX}{}", component::SERVICE)));
+        (service["namespace"], service["name"]) = (json!(namespace), json!(format!("{PREFIX}{}", SERVICE)));
         if let Some(url) = url {
             let path = service["path"].as_str().unwrap();
             hook["clientConfig"] = json!({"url": format!("{url}{path}")});

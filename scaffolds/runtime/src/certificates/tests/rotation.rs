@@ -27,10 +27,7 @@ use crate::{
     error::Result,
     scope::FailurePolicy,
     testing::TestCluster,
-    webhook::{
-        Admission, Change, Validator, Verdict, Webhook,
-        component::{SECRET, SERVICE},
-    },
+    webhook::{Admission, Change, Validator, Verdict, Webhook},
 };
 
 const WRITERS: usize = 10;

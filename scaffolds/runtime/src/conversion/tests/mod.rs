@@ -17,6 +17,7 @@ use tower::service_fn;
 use self::kinds::{hub, to_v1, to_v2, v1};
 use super::{answer::Conversion, convert::Converter, each::Each, *};
 use crate::{
+    certificates::empty_review,
     error::Result,
     manager::Manager,
     metrics::Metrics,
