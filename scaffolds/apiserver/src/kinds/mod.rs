@@ -48,9 +48,9 @@ mod unsteered;
 mod volume;
 mod workload;
 
-#[cfg(feature = "testing")]
 pub(crate) use batch::schedule;
 pub use openapi::{openapi_schema, openapi_schema_names};
+#[cfg(feature = "testing")]
 pub use shapes::name_of_kind;
 
 use serde_json::Value;
