@@ -6,9 +6,10 @@ use control_plane::root;
 use fidelity::recording;
 
 /// Where recordings are.
-const FOLDERS: [&str; 6] = [
+const FOLDERS: [&str; 7] = [
     "scaffolds/apiserver/src",
     "scaffolds/apiserver/tests",
+    "scaffolds/cel",
     "scaffolds/runtime",
     "scaffolds/schema/src",
     "scaffolds/schema/tests",
