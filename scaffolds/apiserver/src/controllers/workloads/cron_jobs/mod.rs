@@ -8,7 +8,6 @@ use std::{
     sync::Arc,
 };
 
-use jiff::tz::TimeZone;
 use serde_json::Value;
 
 use super::{
@@ -68,10 +67,7 @@ impl CronJobStates {
 fn times(cron: &Value) -> Option<Times> {
     let (zone, schedule) = parse(text(cron, "/spec/schedule")).ok()?;
     let zone = zone.or_else(|| cron["spec"]["timeZone"].as_str()).unwrap_or("UTC");
-    let zone = match zone {
-        "UTC" | "" => TimeZone::UTC,
-        zone => TimeZone::get(zone).ok()?,
-    };
+    let zone = times::zone(zone)?;
     Some(Times { schedule, zone })
 }
 

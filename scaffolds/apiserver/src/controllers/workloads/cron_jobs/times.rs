@@ -1,5 +1,7 @@
 //! The times of a schedule in a time zone. A time that a change of the clocks skips has no run; one that it repeats has two.
 
+use std::{fs, path::Path};
+
 use jiff::{Timestamp, tz::TimeZone};
 use kubewright_machinery::{calendar::Date, time::Moment};
 
@@ -9,6 +11,14 @@ const DAY: i64 = 86_400;
 const HOUR: i64 = 3_600;
 /// A schedule without a time in so many days has none, as upstream.
 const MOST_DAYS: i64 = 5 * 366;
+
+/// The folders in which systems have the files of time zones: those of Go's `time.LoadLocation`.
+const FOLDERS: [&str; 4] = [
+    "/usr/share/zoneinfo",
+    "/usr/share/lib/zoneinfo",
+    "/usr/lib/locale/TZ",
+    "/etc/zoneinfo",
+];
 
 /// A schedule, and the time zone for its fields.
 pub(super) struct Times {
@@ -78,19 +88,30 @@ fn has_day([_, _, days, months, weekdays]: &[FieldValues; 5], day: i64) -> bool 
     months.has(date.month) && matches
 }
 
+/// The time zone of this name, from the files of the system; `None` if there is none. Not by jiff's own search: its feature
+/// would compile jiff, and with it k8s-openapi and kube, once more for the operators of generated projects.
+pub(super) fn zone(name: &str) -> Option<TimeZone> {
+    if ["", "UTC"].contains(&name) {
+        return Some(TimeZone::UTC);
+    }
+    let is_outside = name.starts_with('/') || name.split('/').any(|part| part == "..");
+    let read = |folder: &&str| fs::read(Path::new(folder).join(name)).ok();
+    let file = FOLDERS.iter().filter(|_| !is_outside).find_map(read)?;
+    TimeZone::tzif(name, &file).ok()
+}
+
 #[cfg(test)]
 mod tests {
-    use jiff::tz::TimeZone;
     use kubewright_machinery::time;
 
-    use super::Times;
+    use super::{Times, zone as zone_of};
     use crate::kinds::schedule::parse;
 
     /// The three times of a schedule after another one.
     fn next(schedule: &str, zone: &str, after: &str) -> Vec<String> {
         let times = Times {
             schedule: parse(schedule).unwrap().1,
-            zone: TimeZone::get(zone).unwrap(),
+            zone: zone_of(zone).unwrap(),
         };
         let after = time::seconds(after).unwrap();
         let all = std::iter::successors(times.next(after), |at| times.next(*at));
