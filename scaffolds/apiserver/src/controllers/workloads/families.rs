@@ -1,4 +1,4 @@
-//! Which workloads own or select which objects: the table of kinds, and an index for each kind of dependents.
+//! The table of owners and dependents among workloads, and an index for each kind of dependents.
 
 use std::{collections::HashSet, sync::Arc};
 

@@ -12,7 +12,7 @@ const HOUR: i64 = 3_600;
 /// A schedule without a time in so many days has none, as upstream.
 const MOST_DAYS: i64 = 5 * 366;
 
-/// The folders in which systems have the files of time zones: those of Go's `time.LoadLocation`.
+/// The folders with a system's files of time zones, as Go's `time.LoadLocation` searches them.
 const FOLDERS: [&str; 4] = [
     "/usr/share/zoneinfo",
     "/usr/share/lib/zoneinfo",
@@ -88,8 +88,8 @@ fn has_day([_, _, days, months, weekdays]: &[FieldValues; 5], day: i64) -> bool 
     months.has(date.month) && matches
 }
 
-/// The time zone of this name, from the files of the system; `None` if there is none. Not by jiff's own search: its feature
-/// would compile jiff, and with it k8s-openapi and kube, once more for the operators of generated projects.
+/// The time zone of this name, from the files of the system; `None` if there is none. jiff's own search is a feature, for which
+/// cargo would compile jiff, k8s-openapi and kube once more for the operators of generated projects.
 pub(super) fn zone(name: &str) -> Option<TimeZone> {
     if ["", "UTC"].contains(&name) {
         return Some(TimeZone::UTC);
