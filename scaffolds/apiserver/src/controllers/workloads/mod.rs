@@ -30,7 +30,7 @@ mod storage;
 mod write;
 
 use std::{
-    collections::{BTreeSet, HashSet},
+    collections::{BTreeSet, HashMap, HashSet},
     sync::{Arc, Weak},
     time::Duration,
 };
@@ -48,7 +48,7 @@ use crate::{
 use cron_jobs::{CRON_JOBS, CronJobStates};
 use families::Families;
 use family::Relation;
-use jobs::{JOBS, JobStates};
+use jobs::{BackoffRecord, JOBS};
 use queue::Queue;
 use replica_set::{Failure, Pod};
 use sets::Set;
@@ -161,7 +161,8 @@ async fn follow(cluster: &Weak<Cluster>) -> Option<()> {
 #[derive(Default)]
 struct Workloads {
     families: Families,
-    jobs: JobStates,
+    /// The delays of Jobs after failed Pods.
+    backoffs: HashMap<Key, BackoffRecord>,
     cron_jobs: CronJobStates,
     /// The Pods that wait until the node takes them.
     unassigned: BTreeSet<(String, String)>,
@@ -195,7 +196,7 @@ impl Workloads {
         let record = core.store.get(key);
         let object = record.as_deref().map(value).unwrap_or_default();
         if &*key.resource == JOBS && record.is_none() {
-            self.jobs.forget(key);
+            self.backoffs.remove(key);
             // Its Pods are tracked no longer.
             let pods = self.families.dependents(key, PODS);
             pods.into_iter().for_each(|(_, pod)| self.queue.add(pod.key.clone()));

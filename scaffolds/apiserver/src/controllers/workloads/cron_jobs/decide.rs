@@ -123,7 +123,7 @@ fn follow(plan: &mut CronPlan, jobs: &[Value]) {
     }
 }
 
-/// Whether a Job is due, and what has to go before it.
+/// Plans the Job that is due, and the deletion of running Jobs that it replaces.
 fn start(plan: &mut CronPlan, cron: &Value, jobs: &[Value], at: &ScheduleNow<'_>) {
     let last = time::seconds(text(&plan.status, "/lastScheduleTime"));
     let since = last.unwrap_or_else(|| fields::created(cron));

@@ -10,7 +10,7 @@ const LONGEST: i64 = 600;
 
 /// The failures of a Job since its last success. As upstream, it is kept in memory alone.
 #[derive(Debug, Default)]
-pub(super) struct BackoffRecord {
+pub(in super::super) struct BackoffRecord {
     failures: i64,
     last: i64,
     /// The uids of the finished Pods that are in the record.
@@ -19,7 +19,7 @@ pub(super) struct BackoffRecord {
 
 impl BackoffRecord {
     /// Adds the Pods that have finished since the last call.
-    pub fn update(&mut self, succeeded: &[&JobPod], failed: &[&JobPod]) {
+    pub(super) fn update(&mut self, succeeded: &[&JobPod], failed: &[&JobPod]) {
         let is_new = |pod: &&&JobPod| !self.counted.contains(pod.uid());
         let ends = |pods: &[&JobPod]| -> Vec<i64> { pods.iter().filter(is_new).map(|pod| pod.finished()).collect() };
         let success = ends(succeeded).into_iter().max();

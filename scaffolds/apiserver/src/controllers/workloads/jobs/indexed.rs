@@ -18,7 +18,7 @@ use super::{
 pub(super) struct JobIndexes {
     /// The succeeded indexes in the status.
     pub counted: IndexSet,
-    /// The same, with those of Pods that are not yet counted.
+    /// These indexes, and the succeeded indexes of Pods that are not yet counted.
     pub succeeded: IndexSet,
     /// The failed indexes, if each has a limit.
     pub failed: Option<IndexSet>,

@@ -9,7 +9,7 @@ mod pods;
 mod policy;
 mod tracking;
 
-use std::{collections::HashMap, sync::Arc};
+use std::sync::Arc;
 
 use kubewright_machinery::time;
 use serde_json::Value;
@@ -26,24 +26,11 @@ use crate::{
     status::Status,
     store::{Key, Record},
 };
-use backoff::BackoffRecord;
+pub(super) use backoff::BackoffRecord;
 use decide::Observed;
 use pods::JobPod;
 
 pub(super) const JOBS: &str = "batch/jobs";
-
-/// What is known of Jobs beside their status.
-#[derive(Default)]
-pub(super) struct JobStates {
-    backoffs: HashMap<Key, BackoffRecord>,
-}
-
-impl JobStates {
-    /// Forgets a Job that is gone.
-    pub fn forget(&mut self, key: &Key) {
-        self.backoffs.remove(key);
-    }
-}
 
 /// The condition of a Job that has ended.
 pub(super) fn end(job: &Value) -> Option<&Value> {
@@ -67,7 +54,7 @@ impl Workloads {
     pub(super) async fn job(&mut self, cluster: &Arc<Cluster>, key: &Key, job: &Value) -> Result<(), Status> {
         let now = cluster.core.now();
         if end(job).is_some() {
-            self.jobs.backoffs.remove(key);
+            self.backoffs.remove(key);
             return self.act(cluster, key, clean_up(job, now)).await;
         }
         let manager = job.pointer("/spec/managedBy").and_then(Value::as_str);
@@ -83,7 +70,7 @@ impl Workloads {
             now,
         };
         let [succeeded, failed] = observed.finished();
-        let backoff = self.jobs.backoffs.entry(key.clone()).or_default();
+        let backoff = self.backoffs.entry(key.clone()).or_default();
         backoff.update(&succeeded, &failed);
         observed.backoff = backoff.end();
         let decision = decide::decide(&observed, true);
