@@ -55,7 +55,7 @@ package: ## The packages to be published, each built on its own; and what is rel
 test-docs: ## Every command block of the README and the guide.
 	$(gate) tests/docs/check
 
-conformance: ## The generated operator from start to deletion on a real kube-apiserver; KUBERNETES=1.33 on an older one.
+conformance: ## The generated operator from start to deletion on a real kube-apiserver; KUBERNETES=1.33 on another release.
 	$(gate) tests/control-plane/conformance
 
 # The seconds for each target.
@@ -66,8 +66,8 @@ fuzz: ## Search for input that breaks the parsers, guided by coverage; needs nig
 soak: ## The generated operator under faults for MINUTES (10), chosen by SEED, on a real kube-apiserver.
 	@tests/control-plane/soak
 
-# The releases beside the newest one that operators are tested on; tests/control-plane/versions has a Go module for each.
-OLDER_KUBERNETES = 1.33 1.34 1.35
+# The releases beside 1.36 that operators are tested on; tests/control-plane/versions has a Go module for each.
+OTHER_KUBERNETES = 1.33 1.34 1.35 1.37
 nightly: ## Long random runs: more seeds, more cases, more time.
 	KUBEWRIGHT_NIGHTLY=1 PROPTEST_CASES=20000 $(CARGO) test --locked --workspace
 	GOBIN=$(CURDIR)/target/nightly go install sigs.k8s.io/controller-tools/cmd/controller-gen@v0.21.0
@@ -79,7 +79,7 @@ nightly: ## Long random runs: more seeds, more cases, more time.
 	tests/prometheus/check
 	tests/fuzz/check 600
 	KUBEWRIGHT_NIGHTLY=1 tests/control-plane/conformance
-	for minor in $(OLDER_KUBERNETES); do KUBERNETES=$$minor tests/control-plane/conformance; done
+	for minor in $(OTHER_KUBERNETES); do KUBERNETES=$$minor tests/control-plane/conformance; done
 	MINUTES=30 tests/control-plane/soak
 	tests/docs/check --cluster
 

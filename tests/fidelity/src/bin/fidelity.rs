@@ -129,6 +129,7 @@ async fn check(options: &Options) -> Result<ExitCode> {
     let (mut different, mut skipped) = (0, Vec::new());
     while let Some((recording, found, seconds)) = compared.next().await {
         let found = found?;
+        let found = found.map(|found| found.text);
         let outcome = match found.as_deref() {
             None => "not compared: a program is missing",
             Some("") => "as recorded",

@@ -7,7 +7,7 @@ use std::{
 
 use anyhow::Result;
 use serde_json::Value;
-use similar::TextDiff;
+use similar::{ChangeTag, TextDiff};
 
 use super::{Lines, Pick, Real, Recording};
 use crate::normal;
@@ -15,12 +15,22 @@ use crate::normal;
 /// How often a line must differ before it is reported: some parts of answers are in the random order of a Go map.
 const TIMES: usize = 3;
 
-/// The differences between the server's answers now and the committed ones, as a unified diff; empty if there are none, `None` if a
-/// program is missing that the recorder needs.
+/// The differences between a recording and the server's answers now.
+pub struct Differences {
+    /// The lines that are committed.
+    pub lines: Vec<String>,
+    /// The positions of committed lines that the server no longer answers so, and of lines that are new.
+    pub different: Vec<usize>,
+    /// A unified diff of them; empty if there are none.
+    pub text: String,
+}
+
+/// The differences between the server's answers now and the committed ones; `None` if a program is missing that the recorder
+/// needs.
 ///
 /// # Errors
 /// When the server cannot be asked, or the recording not be read.
-pub async fn differences(recording: &Recording, real: &Real, pick: &Pick<'_>) -> Result<Option<String>> {
+pub async fn differences(recording: &Recording, real: &Real, pick: &Pick<'_>) -> Result<Option<Differences>> {
     let committed = recording.committed()?;
     if !recording.recorder.is_sampled() {
         let Some(now) = recording.recorder.lines(real, pick).await? else {
@@ -30,7 +40,21 @@ pub async fn differences(recording: &Recording, real: &Real, pick: &Pick<'_>) ->
             committed.iter().map(|line| normal::line(line)).collect(),
             now.values().map(|line| normal::line(line)).collect(),
         ];
-        return Ok(Some(diff(&was.join("\n"), &is.join("\n"))));
+        let changes = TextDiff::from_slices(
+            &was.iter().map(String::as_str).collect::<Vec<_>>(),
+            &is.iter().map(String::as_str).collect::<Vec<_>>(),
+        );
+        let changed = changes.iter_all_changes();
+        let changed = changed.filter_map(|change| match change.tag() {
+            ChangeTag::Equal => None,
+            ChangeTag::Delete => change.old_index(),
+            ChangeTag::Insert => change.new_index(),
+        });
+        return Ok(Some(Differences {
+            different: changed.collect::<BTreeSet<_>>().into_iter().collect(),
+            text: diff(&was.join("\n"), &is.join("\n")),
+            lines: committed,
+        }));
     }
     let Some(mut now) = recording.recorder.lines(real, pick).await? else {
         return Ok(None);
@@ -48,7 +72,11 @@ pub async fn differences(recording: &Recording, real: &Real, pick: &Pick<'_>) ->
             .unwrap_or_default();
         different = differing(&committed, &now, different.into_iter().collect());
     }
-    Ok(Some(shown(&committed, &now, &different)))
+    Ok(Some(Differences {
+        text: shown(&committed, &now, &different),
+        lines: committed,
+        different,
+    }))
 }
 
 /// The positions of lines that differ.

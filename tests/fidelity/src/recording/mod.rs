@@ -26,7 +26,7 @@ use anyhow::{Context, Result};
 use control_plane::root;
 
 pub use catalogue::all;
-pub use check::{differences, write};
+pub use check::{Differences, differences, write};
 pub use real::Real;
 
 /// Lines by their position in the file, as a recorder makes them.
