@@ -2,7 +2,7 @@
 
 mod cli;
 
-use cli::{create, kubewright, project};
+use cli::{assert_same, create, kubewright, project, read, tree};
 use std::fs;
 use std::path::Path;
 
@@ -177,13 +177,29 @@ fn a_group_is_given_without_the_domain() {
     let dir = project();
     let remedies = [
         ("test.example.com", "`--group test` makes `test.example.com`"),
-        ("example.com", "`--group test` makes `test.example.com`"),
         ("a.b.example.com", "`--group a.b` makes `a.b.example.com`"),
     ];
     for (group, remedy) in remedies {
         create(dir.path(), group, "FooBar").refuses(2, &[&format!("{group}.example.com"), remedy]);
     }
     create(dir.path(), "anexample.com", "FooBar").succeeds();
+}
+
+#[test]
+fn the_domain_is_a_group_too() {
+    let dir = project();
+    let before = tree(dir.path());
+    create(dir.path(), "example.com", "FooBar").succeeds();
+    let types = read(dir.path(), "api/src/example_com/v1/foobar.rs");
+    assert!(types.contains("group = \"example.com\""), "{types}");
+    let sample = read(dir.path(), "config/samples/example_com_v1_foobar.yaml");
+    assert!(sample.contains("apiVersion: example.com/v1\n"), "{sample}");
+    create(dir.path(), "test", "FooBar").succeeds();
+    let rest = ["--version=v1", "--kind=FooBar"];
+    for group in ["test", "example.com"] {
+        kubewright(dir.path(), &[&["delete", "api", "--group", group], &rest[..]].concat()).succeeds();
+    }
+    assert_same(&before, &tree(dir.path()));
 }
 
 #[test]
