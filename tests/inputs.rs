@@ -1,6 +1,8 @@
 //! Inputs of commands: which are accepted, which are asked for, and which are refused with a reason.
 
 mod cli;
+#[path = "inputs/options.rs"]
+mod options;
 
 use cli::{assert_same, create, kubewright, project, read, tree};
 use std::fs;
@@ -82,6 +84,32 @@ fn code_is_deleted_on_a_terminal_only_after_a_question() {
     assert!(!dir.path().join("src/webhooks/foobar.rs").exists());
     on_a_terminal(dir.path(), &format!("{api} --yes"), "");
     assert!(!dir.path().join("api/src/test/v1/foobar.rs").exists());
+}
+
+#[test]
+fn yes_asks_nothing_on_a_terminal() {
+    for (command, refused) in [
+        ("create webhook --kind FooBar --yes", Some("none of `--defaulting`")),
+        ("delete webhook --kind FooBar --yes", None),
+        ("delete api --group test --version v1 --kind FooBar --yes", None),
+    ] {
+        let dir = project();
+        create(dir.path(), "test", "FooBar").succeeds();
+        let webhook = ["create", "webhook", "--kind", "FooBar", "--validation"];
+        kubewright(dir.path(), &webhook).succeeds();
+        let before = tree(dir.path());
+        // A question would get the answer `n`.
+        let line = match refused {
+            None => command.to_owned(),
+            Some(_) => format!("{command} || true"),
+        };
+        let Some(text) = on_a_terminal(dir.path(), &line, "n\r") else {
+            return;
+        };
+        assert!(!text.contains("(y/n)") && !text.contains("Types, by"), "{text}");
+        assert!(refused.is_none_or(|words| text.contains(words)), "{text}");
+        assert_eq!(tree(dir.path()) == before, refused.is_some(), "{command}");
+    }
 }
 
 #[test]
