@@ -3,7 +3,8 @@
 
 mod cli;
 
-use k8s_openapi::api::core::v1::ConfigMap;
+use k8s_openapi::api::core::v1::{ConfigMap, Namespace, ServiceAccount};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::api::{Api, PostParams};
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
@@ -140,6 +141,63 @@ fn sigterm_stops_it_in_order() {
     }
 }
 
+/// The name and token of the server in a kubeconfig, and whether a new namespace gets a ServiceAccount and is deleted again.
+async fn seen(kubeconfig: &Path) -> (String, String, bool, bool) {
+    let text = std::fs::read_to_string(kubeconfig).unwrap();
+    let value = |key: &str| text.lines().find_map(|line| line.trim().strip_prefix(key)).unwrap();
+    let client = config_maps(kubeconfig).await.into_client();
+    let namespaces: Api<Namespace> = Api::all(client.clone());
+    let name = ObjectMeta {
+        name: Some("new".to_owned()),
+        ..Default::default()
+    };
+    let object = Namespace {
+        metadata: name,
+        ..Default::default()
+    };
+    namespaces.create(&PostParams::default(), &object).await.unwrap();
+    let accounts: Api<ServiceAccount> = Api::namespaced(client, "new");
+    let mut has = [false, false];
+    // As long as a controller may need.
+    for step in 0..20 {
+        has[0] |= accounts.get_opt("default").await.unwrap().is_some();
+        if step == 10 {
+            namespaces.delete("new", &Default::default()).await.unwrap();
+        }
+        has[1] = step > 10 && namespaces.get_opt("new").await.unwrap().is_none();
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    }
+    (
+        value("server: ").to_owned(),
+        value("token: ").to_owned(),
+        has[0],
+        has[1],
+    )
+}
+
+#[test]
+fn every_flag_of_the_server_has_its_effect() {
+    let dir = tempfile::tempdir().unwrap();
+    let kubeconfig = dir.path().join("kubeconfig");
+    let token = dir.path().join("token");
+    std::fs::write(&token, "of-file\n").unwrap();
+    let written = ["--kubeconfig", kubeconfig.to_str().unwrap()];
+    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = free.local_addr().unwrap().port().to_string();
+    drop(free);
+    let flags = ["--port", &port, "--token", "of-line"];
+    let first = Server::start(dir.path(), &[&written[..], &flags].concat());
+    let (server, name, has_account, is_gone) = on(seen(&kubeconfig));
+    assert!(server.ends_with(&format!(":{port}")), "{server}");
+    assert_eq!((name.as_str(), has_account, is_gone), ("of-line", false, true));
+    drop(first);
+    let flags = ["--token-file", token.to_str().unwrap()];
+    let switches = ["--enable", "service-accounts", "--disable", "namespaces"];
+    let _second = Server::start(dir.path(), &[&written[..], &flags, &switches].concat());
+    let (_, name, has_account, is_gone) = on(seen(&kubeconfig));
+    assert_eq!((name.as_str(), has_account, is_gone), ("of-file", true, false));
+}
+
 #[test]
 fn impossible_flags_are_refused() {
     let dir = tempfile::tempdir().unwrap();
@@ -157,4 +215,5 @@ fn impossible_flags_are_refused() {
     let kept = std::fs::read_to_string(&kubeconfig).unwrap();
     assert_eq!(kept, "clusters: [{name: production}]\n");
     run(&["--disable", "nonsense"]).refuses(2, &["garbage-collector"]);
+    run(&["--enable", "workloads", "--disable", "workloads"]).refuses(2, &["`workloads` is to be both enabled and"]);
 }

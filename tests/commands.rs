@@ -44,6 +44,19 @@ fn kubebuilders_flag_for_cluster_scoped_kinds_does_the_same_as_ours() {
     assert_ne!(ours, namespaced);
     let dir = project();
     kubewright(dir.path(), &api("create", &["--cluster", "--namespaced"])).refuses(2, &["--cluster", "--namespaced"]);
+    let nothing_to_scope = api("create", &["--resource=false", "--namespaced=false"]);
+    kubewright(dir.path(), &nothing_to_scope).refuses(2, &["`--namespaced=false` need a type"]);
+    let namespaced = project();
+    kubewright(namespaced.path(), &api("create", &[])).succeeds();
+    for flag in ["--cluster", "--namespaced=false"] {
+        kubewright(namespaced.path(), &api("create", &[flag])).refuses(
+            1,
+            &[
+                "with namespaced objects",
+                "leave out `--cluster` or `--namespaced=false`",
+            ],
+        );
+    }
     // Said of a kind that is cluster-scoped, the flag is wrong, and not without an effect.
     kubewright(dir.path(), &api("create", &["--cluster"])).succeeds();
     kubewright(dir.path(), &api("create", &["--namespaced"]))

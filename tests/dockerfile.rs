@@ -117,6 +117,15 @@ fn a_platform_without_a_compiler_is_refused_by_name() {
     assert!(errors.contains("no compiler is known for riscv64"), "{errors}");
 }
 
+#[test]
+fn the_page_names_a_line_of_the_dockerfile() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/src/guide/deploy.md");
+    let text = fs::read_to_string(page).unwrap();
+    let (_, rest) = text.split_once("the first part before `").unwrap();
+    let (line, _) = rest.split_once('`').unwrap();
+    assert!(seeded("Dockerfile").lines().any(|it| it == line), "{line}");
+}
+
 /// Writes a file below a folder.
 fn write(root: &Path, file: &str, text: &str) {
     let path = root.join(file);

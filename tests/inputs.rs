@@ -1,8 +1,10 @@
 //! Inputs of commands: which are accepted, which are asked for, and which are refused with a reason.
 
 mod cli;
+#[path = "inputs/options.rs"]
+mod options;
 
-use cli::{create, kubewright, project};
+use cli::{assert_same, create, kubewright, project, read, tree};
 use std::fs;
 use std::path::Path;
 
@@ -82,6 +84,32 @@ fn code_is_deleted_on_a_terminal_only_after_a_question() {
     assert!(!dir.path().join("src/webhooks/foobar.rs").exists());
     on_a_terminal(dir.path(), &format!("{api} --yes"), "");
     assert!(!dir.path().join("api/src/test/v1/foobar.rs").exists());
+}
+
+#[test]
+fn yes_asks_nothing_on_a_terminal() {
+    for (command, refused) in [
+        ("create webhook --kind FooBar --yes", Some("none of `--defaulting`")),
+        ("delete webhook --kind FooBar --yes", None),
+        ("delete api --group test --version v1 --kind FooBar --yes", None),
+    ] {
+        let dir = project();
+        create(dir.path(), "test", "FooBar").succeeds();
+        let webhook = ["create", "webhook", "--kind", "FooBar", "--validation"];
+        kubewright(dir.path(), &webhook).succeeds();
+        let before = tree(dir.path());
+        // A question would get the answer `n`.
+        let line = match refused {
+            None => command.to_owned(),
+            Some(_) => format!("{command} || true"),
+        };
+        let Some(text) = on_a_terminal(dir.path(), &line, "n\r") else {
+            return;
+        };
+        assert!(!text.contains("(y/n)") && !text.contains("Types, by"), "{text}");
+        assert!(refused.is_none_or(|words| text.contains(words)), "{text}");
+        assert_eq!(tree(dir.path()) == before, refused.is_some(), "{command}");
+    }
 }
 
 #[test]
@@ -177,13 +205,29 @@ fn a_group_is_given_without_the_domain() {
     let dir = project();
     let remedies = [
         ("test.example.com", "`--group test` makes `test.example.com`"),
-        ("example.com", "`--group test` makes `test.example.com`"),
         ("a.b.example.com", "`--group a.b` makes `a.b.example.com`"),
     ];
     for (group, remedy) in remedies {
         create(dir.path(), group, "FooBar").refuses(2, &[&format!("{group}.example.com"), remedy]);
     }
     create(dir.path(), "anexample.com", "FooBar").succeeds();
+}
+
+#[test]
+fn the_domain_is_a_group_too() {
+    let dir = project();
+    let before = tree(dir.path());
+    create(dir.path(), "example.com", "FooBar").succeeds();
+    let types = read(dir.path(), "api/src/example_com/v1/foobar.rs");
+    assert!(types.contains("group = \"example.com\""), "{types}");
+    let sample = read(dir.path(), "config/samples/example_com_v1_foobar.yaml");
+    assert!(sample.contains("apiVersion: example.com/v1\n"), "{sample}");
+    create(dir.path(), "test", "FooBar").succeeds();
+    let rest = ["--version=v1", "--kind=FooBar"];
+    for group in ["test", "example.com"] {
+        kubewright(dir.path(), &[&["delete", "api", "--group", group], &rest[..]].concat()).succeeds();
+    }
+    assert_same(&before, &tree(dir.path()));
 }
 
 #[test]

@@ -1,5 +1,8 @@
 //! The Makefile of a generated project, with cargo as a user may have configured it.
 
+#[path = "makefile/variables.rs"]
+mod variables;
+
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
@@ -168,11 +171,19 @@ impl Folder {
     fn make(&self, words: &[&str]) -> Output {
         let mut make = Command::new("make");
         make.args(["CARGO=echo cargo", "KUBECTL=bash ./kubectl", "--old-file=manifests"]);
-        make.args(words)
-            .current_dir(self.0.path())
-            .env_remove("KUBECONFIG")
-            .env_remove("WATCH_NAMESPACE");
-        make.env_remove("MAKEFLAGS").env_remove("MAKELEVEL").output().unwrap()
+        make.args(words).current_dir(self.0.path());
+        for inherited in [
+            "CARGOFLAGS",
+            "KUBEBUILDER_ASSETS",
+            "KUBECONFIG",
+            "MAKEFLAGS",
+            "MAKELEVEL",
+            "USE_EXISTING_CLUSTER",
+            "WATCH_NAMESPACE",
+        ] {
+            make.env_remove(inherited);
+        }
+        make.output().unwrap()
     }
 
     /// What make prints, if it succeeds.

@@ -135,8 +135,12 @@ fn dir_is_refused_by_commands_without_a_project() {
         (&["completion", "bash"], "leave it out"),
     ] {
         let refused = format!("`--dir` has no effect on `{}`", args[0]);
-        let named = [&["--dir", dir.path().to_str().unwrap()], args].concat();
-        run_in(dir.path(), &named).refuses(2, &[&refused, remedy]);
+        let named = ["--dir", dir.path().to_str().unwrap()];
+        for words in [[&named[..], args].concat(), [args, &named].concat()] {
+            run_in(dir.path(), &words).refuses(2, &[&refused, remedy]);
+        }
+        let help = run_in(dir.path(), &[args[0], "--help"]).succeeds().stdout;
+        assert!(!help.contains("--dir "), "{help}");
     }
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
 }

@@ -259,8 +259,11 @@ fn a_version_is_deleted_only_when_no_objects_are_stored_in_it() {
 
     // A version that was never stored, and the last one, need no migration.
     create(dir.path(), "v3", &[]).succeeds();
-    delete(dir.path(), "v3", &[]).succeeds();
-    delete(dir.path(), "v2", &[]).succeeds();
+    for version in ["v3", "v2"] {
+        let refused = format!("`--migrated` has no effect on `{version}`");
+        delete(dir.path(), version, &["--migrated"]).refuses(1, &[&refused, "leave out `--migrated`"]);
+        delete(dir.path(), version, &[]).succeeds();
+    }
     assert!(!read(dir.path(), "PROJECT").contains("FooBar"));
 }
 

@@ -1,6 +1,7 @@
 //! `kubewright apiserver`: a Kubernetes API server on this machine, in the foreground.
 
-use super::{given, report};
+use super::ask::Usage;
+use super::{NoProject, given, report};
 use anyhow::{Context, Result, anyhow};
 use clap::ValueEnum;
 use kubewright_apiserver::serve::{Listener, TemporaryFolder, random_token};
@@ -14,6 +15,8 @@ Listens only on 127.0.0.1. The user of the kubeconfig may do everything. Its
 certificate authority and its token are those of one run, so every run writes
 a new kubeconfig. Ctrl-C stops the server.")]
 pub struct Args {
+    #[command(flatten)]
+    _no: NoProject,
     /// The port; 0 chooses a free one
     #[arg(long, default_value_t = 0)]
     port: u16,
@@ -72,6 +75,13 @@ fn token(text: &str) -> Result<String, &'static str> {
 
 /// Serves until it is stopped.
 pub fn run(args: Args) -> Result<()> {
+    if let Some(both) = args.enable.iter().find(|it| args.disable.contains(it)) {
+        let name = both.to_possible_value().map(|it| it.get_name().to_owned());
+        return Err(Usage::error(format!(
+            "`{}` is to be both enabled and disabled\n\nhint: leave out `--enable` or `--disable`",
+            name.unwrap_or_default()
+        )));
+    }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     runtime.context("cannot start threads")?.block_on(serve(args))
 }

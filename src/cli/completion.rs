@@ -1,7 +1,7 @@
 //! `kubewright completion`.
 
 use super::session::Session;
-use super::{Cli, report};
+use super::{Cli, NoProject, report};
 use crate::write::Access;
 use anyhow::{Context, Result};
 use clap::builder::PossibleValuesParser;
@@ -17,6 +17,8 @@ Examples:
   kubewright completion zsh > ~/.zfunc/_kubewright
   kubewright completion fish > ~/.config/fish/completions/kubewright.fish")]
 pub struct Args {
+    #[command(flatten)]
+    _no: NoProject,
     /// The shell
     #[arg(required_unless_present = "kinds")]
     shell: Option<Shell>,

@@ -36,7 +36,7 @@ Examples:
     --pattern internal --internal-kind FooBarRun
   kubewright create api --group test --version v1 --kind FooBar --finalizer")]
 pub struct Args {
-    /// The API group without the domain, such as `test`; for a kind of another owner the full group, or `core`
+    /// The API group without the domain, such as `test`, or the domain itself; for a kind of another owner the full group, or `core`
     #[arg(long, value_parser = external::group)]
     group: Option<Group>,
     /// The API version, such as `v1` or `v1beta2` [default with --yes: v1; for a kind of Kubernetes: the newest]
@@ -271,9 +271,10 @@ impl Args {
                  hint: `--group test` makes `test.{domain}`; for a kind of Kubernetes, such as `Pod`, add `--resource=false`"
             )));
         }
-        if kubernetes::serves(&project.full_group(group)) && own.clone().next().is_none() {
+        let full = project.full_group(group);
+        if kubernetes::serves(&full) && own.clone().next().is_none() {
             return Err(Usage::error(format!(
-                "`{group}.{domain}` is a group of Kubernetes itself, in which a cluster has no other kinds\n\n\
+                "`{full}` is a group of Kubernetes itself, in which a cluster has no other kinds\n\n\
                  hint: choose another group, such as `--group x-{group}`; for a kind of Kubernetes add `--resource=false`"
             )));
         }
@@ -291,7 +292,7 @@ impl Args {
             },
         };
         Err(Usage::error(format!(
-            "Kubernetes has the kind `{kind}` in `{there}`, and this would create another one, in `{group}.{domain}`\n\n\
+            "Kubernetes has the kind `{kind}` in `{there}`, and this would create another one, in `{full}`\n\n\
              hint: {instead} `--resource` for a kind of your own"
         )))
     }
@@ -314,7 +315,7 @@ impl Args {
         }
         if !self.makes_type() && (self.plural.is_some() || self.cluster || !self.short_names.is_empty()) {
             return Err(Usage::error(
-                "`--plural`, `--short-name` and `--cluster` need a type, and `--resource=false` creates none",
+                "`--plural`, `--short-name`, `--cluster` and `--namespaced=false` need a type, and `--resource=false` creates none",
             ));
         }
         Ok(())
@@ -372,17 +373,16 @@ impl Args {
 
 /// A group in full would have the domain twice. One that the project has already stays usable.
 fn without_domain(project: &Project, group: &Group) -> Result<()> {
-    let (name, domain) = (group.as_str(), project.domain.as_str());
-    let hint = match name.strip_suffix(&format!(".{domain}")) {
-        Some(part) => format!("`--group {part}` makes `{group}`"),
-        None if name == domain => format!("a group has a name of its own: `--group test` makes `test.{domain}`"),
-        None => return Ok(()),
+    let domain = project.domain.as_str();
+    let Some(part) = group.as_str().strip_suffix(&format!(".{domain}")) else {
+        return Ok(());
     };
     if project.kinds.iter().any(|kind| kind.group == *group) {
         return Ok(());
     }
     Err(Usage::error(format!(
-        "`--group {group}` has the project's domain, which kubewright adds: the group would be `{group}.{domain}`\n\nhint: {hint}"
+        "`--group {group}` has the project's domain, which kubewright adds: the group would be `{group}.{domain}`\n\n\
+         hint: `--group {part}` makes `{group}`"
     )))
 }
 

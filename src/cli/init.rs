@@ -22,6 +22,9 @@ Examples:
   kubewright init --domain example.com --license mit --owner 'Jane Doe' \\
     --dry-run")]
 pub struct Args {
+    /// The folder of the project [default: the current one]
+    #[arg(id = "dir", long = "dir", value_name = "PATH")]
+    _dir: Option<PathBuf>,
     /// The domain of the API groups: group `test` becomes `test.example.com` [default with --yes: example.com]
     #[arg(long)]
     domain: Option<Domain>,

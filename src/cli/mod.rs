@@ -88,6 +88,13 @@ enum Command {
     Alpha(kubebuilder::Alpha),
 }
 
+/// `--dir` of a command without a project, which refuses it: its help leaves the option out.
+#[derive(Debug, clap::Args)]
+struct NoProject {
+    #[arg(id = "dir", long = "dir", value_name = "PATH", hide = true)]
+    _dir: Option<PathBuf>,
+}
+
 #[derive(Debug, Subcommand)]
 enum Create {
     /// Add a kind: its type, its controller, its sample and its tests

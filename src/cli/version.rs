@@ -1,11 +1,13 @@
 //! `kubewright version`.
 
-use super::{Output, report};
+use super::{NoProject, Output, report};
 use anyhow::Result;
 
 /// Flags of `version`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
+    #[command(flatten)]
+    _no: NoProject,
     /// Output format
     #[arg(long, short, value_enum, default_value = "text")]
     output: Output,

@@ -10,17 +10,20 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 
 impl Project {
-    /// The group of a CRD that the project takes over, without the domain: all groups of its own kinds end with that.
+    /// The group of a CRD that the project takes over, without the domain: all groups of its own kinds end with that. The domain itself
+    /// is a group too.
     pub fn group_within(&self, definition: &Definition) -> Result<Group> {
         let full = definition.group()?;
+        if full.as_str() == self.domain.as_str() {
+            return Ok(full);
+        }
         let within = full.as_str().strip_suffix(self.domain.as_str());
         let Some(group) = within.and_then(|rest| rest.strip_suffix('.')) else {
-            let domain = full
-                .as_str()
-                .split_once('.')
-                .map_or(full.as_str(), |(_, domain)| domain);
+            // Of a group such as `argoproj.io`, the rest would be a domain of everybody.
+            let rest = full.as_str().split_once('.').map(|(_, rest)| rest);
+            let domain = rest.filter(|rest| rest.contains('.')).unwrap_or(full.as_str());
             bail!(
-                "the group `{full}` is not one of this project: its groups end with `.{}`\n\n\
+                "the group `{full}` is not one of this project: its groups are `{0}` and those that end with `.{0}`\n\n\
                  hint: take it over in a project of that domain: `kubewright init --domain {domain}`; \
                  without `--own` the kind stays that of its owner",
                 self.domain

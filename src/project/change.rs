@@ -11,6 +11,8 @@ use super::{
 };
 use anyhow::{Result, bail};
 
+const CLUSTER: &str = "--cluster` or `--namespaced=false";
+
 /// The arguments of `create api`.
 #[derive(Clone, Debug)]
 pub struct NewApi {
@@ -373,7 +375,7 @@ fn shared_stays(kind: &Kind, new: &NewApi) -> Result<()> {
             },
         ),
         (
-            if kind.cluster { "--namespaced" } else { "--cluster" },
+            if kind.cluster { "--namespaced" } else { CLUSTER },
             new.cluster.is_some_and(|given| given != kind.cluster),
             format!("{} objects", if kind.cluster { "cluster-scoped" } else { "namespaced" }),
         ),

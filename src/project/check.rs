@@ -41,7 +41,7 @@ impl Project {
         check_versions(kind)?;
         if kind.cluster && self.namespaced {
             let hint = match kind.origin {
-                Origin::Project => "leave out `--cluster`",
+                Origin::Project => "leave out `--cluster` or `--namespaced=false`",
                 Origin::Kubernetes | Origin::Crd => "use a project without `--namespaced` for it",
             };
             bail!(

@@ -164,9 +164,12 @@ impl Origin {
 }
 
 impl Project {
-    /// The full name of a group: `test` in the domain `example.com` is `test.example.com`.
+    /// The full name of a group: `test` in the domain `example.com` is `test.example.com`, and `example.com` is the domain itself.
     pub fn full_group(&self, group: &Group) -> String {
-        format!("{group}.{}", self.domain)
+        match group.as_str() == self.domain.as_str() {
+            true => group.to_string(),
+            false => format!("{group}.{}", self.domain),
+        }
     }
 
     /// The full name of a kind's group; empty for the core group of Kubernetes.

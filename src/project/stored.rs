@@ -17,15 +17,16 @@ impl Kind {
 }
 
 impl Project {
-    /// Refuses to delete a version in which objects are stored, or may be stored unless they are `migrated`. The last
-    /// version is deleted with its kind and all objects. What clusters have is not known here; an API server refuses a
-    /// CRD without a version that its `status.storedVersions` names.
+    /// Refuses to delete a version in which objects are stored, or may be stored unless they are `migrated`; and refuses `migrated` for
+    /// a version that needs no migration. The last version is deleted with its kind and all objects. What clusters have is not known
+    /// here; an API server refuses a CRD without a version that its `status.storedVersions` names.
     pub fn may_drop(&self, group: &Group, version: &Version, name: &KindName, migrated: bool) -> Result<()> {
-        let Some(kind) = self.kind(group, name).filter(|kind| kind.origin.is_project()) else {
-            return Ok(());
+        let kind = self.kind(group, name).filter(|kind| kind.origin.is_project());
+        let others = kind.and_then(|kind| kind.versions.iter().rfind(|other| other.name != *version));
+        let (Some(kind), Some(other)) = (kind, others) else {
+            return needs_no_migration(version, name, migrated);
         };
-        let mut others = kind.versions.iter().filter(|other| other.name != *version);
-        let (Some(dropped), Some(other)) = (kind.version(version), others.next_back()) else {
+        let Some(dropped) = kind.version(version) else {
             return Ok(());
         };
         if dropped.storage {
@@ -39,12 +40,24 @@ impl Project {
                  hint: store another one first, with {how}; or delete the whole kind with `--all-versions`"
             );
         }
-        if dropped.former_storage && !migrated {
-            bail!(
+        match dropped.former_storage {
+            true if !migrated => bail!(
                 "objects of `{name}` were stored in `{version}`, and a cluster may still have some\n\n\
                  hint: run `make migrate-storage` on every cluster; where that is done, add `--migrated`"
-            );
+            ),
+            true => Ok(()),
+            false => needs_no_migration(version, name, migrated),
         }
-        Ok(())
+    }
+}
+
+/// Refuses `migrated`, which has no effect on such a version.
+fn needs_no_migration(version: &Version, name: &KindName, migrated: bool) -> Result<()> {
+    match migrated {
+        false => Ok(()),
+        true => bail!(
+            "`--migrated` has no effect on `{version}`: no objects of `{name}` have to be migrated before it is deleted\n\n\
+             hint: leave out `--migrated`"
+        ),
     }
 }

@@ -75,6 +75,27 @@ pub fn own(dir: &Path, file: &str, kind: &str, more: &[&str]) -> crate::cli::Run
 }
 
 #[test]
+fn a_kind_of_the_domain_itself_is_taken_over() {
+    let domain = "pumps.io";
+    let text = fs::read_to_string(fixture("pump.yaml")).unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let (project, crd) = (dir.path().join("op"), dir.path().join("pump.yaml"));
+    fs::write(&crd, text.replace("water.example.com", domain)).unwrap();
+    let init = |domain: &str| {
+        let init = ["init", "--domain", domain, "--project-name", "op", "--yes"];
+        kubewright(&project, &init).succeeds();
+    };
+    let take = ["create", "api", "--from-crd", crd.to_str().unwrap(), "--own"];
+    init("example.com");
+    kubewright(&project, &take).refuses(1, &["`kubewright init --domain pumps.io`"]);
+    fs::remove_dir_all(&project).unwrap();
+    init(domain);
+    kubewright(&project, &take).succeeds();
+    let types = fs::read_to_string(project.join("api/src/pumps_io/v1/pump.rs")).unwrap();
+    assert!(types.contains("group = \"pumps.io\""), "{types}");
+}
+
+#[test]
 fn types_of_own_kinds_are_generated_as_recorded_and_formatted() {
     for (file, kind, domain, types) in KINDS {
         let dir = with_own(file, kind, domain);

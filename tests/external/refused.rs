@@ -18,7 +18,7 @@ fn what_cannot_be_taken_over_is_refused_and_nothing_is_written() {
         "kubebuilder",
         &[],
         &[
-            "its groups end with `.example.com`",
+            "its groups are `example.com` and those that end with `.example.com`",
             "hint: take it over in a project of that domain: `kubewright init --domain testproject.org`",
         ],
     );

@@ -6,7 +6,7 @@ mod flags;
 mod folder;
 mod kube_apiserver;
 
-use super::{ask::Usage, report};
+use super::{NoProject, ask::Usage, report};
 use anyhow::{Context, Result};
 use clap::ValueEnum;
 use std::path::{Path, PathBuf};
@@ -23,6 +23,8 @@ Examples:
   KUBEBUILDER_ASSETS=$(kubewright envtest -p path) go test ./...
   kubewright envtest --bin-dir bin/k8s")]
 pub struct Args {
+    #[command(flatten)]
+    _no: NoProject,
     /// The folder to write [default: `kubewright/envtest` in the user's folder of data]
     #[arg(long, value_name = "DIR")]
     bin_dir: Option<PathBuf>,

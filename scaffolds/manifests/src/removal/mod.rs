@@ -113,12 +113,15 @@ fn remove(
         cleanup.run(streams)?;
     }
     let found = format!("--ignore-not-found={}", arguments.ignore_not_found);
+    let hint = "\n\nhint: with `ignore-not-found=true` what is gone already is no error";
+    let failed = |error| error + if found.ends_with("false") { hint } else { "" };
     if removed == Removed::Kinds {
-        return source.run(&["delete", &found, "-k", CRDS]);
+        return source.run(&["delete", &found, "-k", CRDS]).map_err(failed);
     }
     let folder = source.folder();
     let operator = "app.kubernetes.io/component notin (crd, namespace)";
-    source.run(&["delete", &found, "-k", folder, "--selector", operator])?;
+    let deleted = source.run(&["delete", &found, "-k", folder, "--selector", operator]);
+    deleted.map_err(failed)?;
     if arguments.keeps_crds {
         _ = writeln!(streams.out, "left: the CRDs and all their objects");
     } else {

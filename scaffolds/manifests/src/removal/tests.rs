@@ -205,6 +205,19 @@ fn objects_that_the_garbage_collector_forgot_are_released_once_their_children_ar
 }
 
 #[test]
+fn an_object_that_is_gone_already_fails_with_the_remedy() {
+    for removed in [Removed::Kinds, Removed::Operator] {
+        for (flag, has_hint) in [("false", true), ("true", false)] {
+            let found = format!("--ignore-not-found={flag}");
+            let gone = "'delete --ignore-not-found='*) exit 1 ;;\n".to_owned() + KINDS;
+            let (code, said, _) = Cluster::new("", &gone).run(removed, &[&found]);
+            let hinted = said.ends_with("hint: with `ignore-not-found=true` what is gone already is no error\n");
+            assert_eq!((code, hinted), (1, has_hint), "{said}");
+        }
+    }
+}
+
+#[test]
 fn a_kubectl_that_cannot_list_the_crds_deletes_nothing() {
     for removed in [Removed::Kinds, Removed::Operator] {
         let (code, said, log) = Cluster::new("", "get*) exit 3 ;;").run(removed, &[]);

@@ -78,6 +78,16 @@ impl Options {
             ("--webhook-host", !self.webhook_host.is_empty(), first(&given)),
             ("--webhook-url", self.webhook_url.is_some(), first(&given)),
             (
+                "--webhook-name-prefix",
+                self.webhook_name_prefix.is_some(),
+                first(&given).filter(|_| !self.metrics_own_cert || first(&metrics[..2]).is_some()),
+            ),
+            (
+                "--webhook-configuration-prefix",
+                self.webhook_configuration_prefix.is_some(),
+                first(&given),
+            ),
+            (
                 "--leader-election-namespace",
                 self.leader_election_namespace.is_some(),
                 first(&leader),
@@ -107,7 +117,70 @@ impl Options {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Options;
     use crate::options::tests::parse;
+    use clap::{Args, Command};
+    use std::collections::BTreeSet;
+
+    /// Flags that an operator always reads.
+    const READ: [&str; 18] = [
+        "cache-sync-timeout",
+        "graceful-shutdown-timeout",
+        "health-probe-bind-address",
+        "install-crds",
+        "kube-api-qps",
+        "kubeconfig",
+        "leader-elect",
+        "log-format",
+        "log-level",
+        "max-concurrent-reconciles",
+        "metrics-bind-address",
+        "metrics-secure",
+        "namespace",
+        "namespace-selector",
+        "operator-namespace",
+        "webhook-bind-address",
+        "watch-silence-timeout",
+        // Without the metrics server it is refused.
+        "profiling",
+    ];
+
+    /// Flags that nothing reads unless others are given.
+    const MAY_BE_IDLE: [&str; 15] = [
+        "kube-api-burst=5",
+        "leader-elect-lease-duration=1m",
+        "leader-elect-renew-deadline=11s",
+        "leader-elect-retry-period=1s",
+        "leader-election-namespace=a",
+        "metrics-cert-key=a",
+        "metrics-cert-name=a",
+        "metrics-cert-path=a",
+        "metrics-own-cert",
+        "webhook-cert-key=a",
+        "webhook-cert-name=a",
+        "webhook-cert-path=a",
+        "webhook-configuration-prefix=a-",
+        "webhook-host=a",
+        "webhook-name-prefix=a-",
+    ];
+
+    #[test]
+    fn every_flag_has_an_effect_or_is_named() {
+        let named = |flag: &str| flag.split('=').next().unwrap().to_owned();
+        for flag in MAY_BE_IDLE.into_iter().chain(["webhook-url=https://127.0.0.1:9443"]) {
+            assert_eq!(idle(&[&format!("--{flag}")], false), [format!("--{}", named(flag))]);
+        }
+        assert!(parse(&["--enable-http2"]).is_err());
+        let known: BTreeSet<_> = READ
+            .into_iter()
+            .chain(MAY_BE_IDLE)
+            .chain(["webhook-url", "enable-http2"])
+            .map(named)
+            .collect();
+        let command = Options::augment_args(Command::new("operator"));
+        let flags = command.get_arguments().filter_map(|arg| arg.get_long());
+        assert_eq!(flags.map(str::to_owned).collect::<BTreeSet<_>>(), known);
+    }
 
     /// The names of the flags without effect.
     fn idle(flags: &[&str], has_webhooks: bool) -> Vec<&'static str> {
@@ -148,6 +221,19 @@ mod tests {
             (&["--leader-election-namespace=a", "--leader-elect"], &none),
             (&["--kube-api-burst=5"], &["--kube-api-burst"]),
             (&["--kube-api-burst=5", "--kube-api-qps=5"], &none),
+            (
+                &["--webhook-bind-address=0", "--webhook-name-prefix=a-"],
+                &["--webhook-name-prefix"],
+            ),
+            (
+                &[
+                    "--webhook-bind-address=0",
+                    "--webhook-name-prefix=a-",
+                    "--metrics-own-cert",
+                    "--metrics-bind-address=:1",
+                ],
+                &none,
+            ),
         ] {
             assert_eq!(idle(flags, true), named, "{flags:?}");
         }
