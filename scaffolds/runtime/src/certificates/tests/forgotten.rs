@@ -168,6 +168,15 @@ impl Stage {
         secrets.get(&format!("{PREFIX}{SECRET}")).await.unwrap()
     }
 
+    /// The objects that name authorities.
+    fn paths() -> [String; 3] {
+        let name = |kind| {
+            format!("{CONFIGURATIONS}/{kind}webhookconfigurations/{CONFIGURATION_PREFIX}{kind}-webhook-configuration")
+        };
+        let definition = format!("{DEFINITIONS}/foobars.test.example.com");
+        [name("validating"), name("mutating"), definition]
+    }
+
     /// What is still missing.
     async fn unsettled(&self, after: Option<&State>) -> Option<String> {
         let Some(state) = secret::read(&self.secret().await) else {
@@ -177,11 +186,7 @@ impl Stage {
         if after.is_some_and(|after| bundle.contains(&after.bundle())) || bundle.matches("BEGIN").count() != 1 {
             return Some(format!("{} authorities", bundle.matches("BEGIN").count()));
         }
-        let name = |kind| {
-            format!("{CONFIGURATIONS}/{kind}webhookconfigurations/{CONFIGURATION_PREFIX}{kind}-webhook-configuration")
-        };
-        let definition = format!("{DEFINITIONS}/foobars.test.example.com");
-        for path in [name("validating"), name("mutating"), definition] {
+        for path in Self::paths() {
             let (_, object) = send(&self.client, Request::get(&path), &Value::Null).await;
             let own = json!(k8s_openapi::ByteString(bundle.clone().into_bytes()));
             let hooks = object["webhooks"].as_array().cloned().unwrap_or_default();
@@ -229,4 +234,25 @@ async fn each_write_of_certificates_that_fails_once_is_done_in_the_end_also_by_t
     let faults = [Fault::Refused(409), Fault::Refused(503)].into_iter().chain(faults);
     let stories = faults.flat_map(|fault| (0..writes).map(move |write| story(Some((write, fault)))));
     join_all(stories).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_made_up_revision_in_an_annotation_does_not_keep_authorities_from_being_published() {
+    for revision in ["7", "18446744073709551615", "soon"] {
+        let mut stage = Stage::start(None).await;
+        stage.settled(None).await;
+        for path in Stage::paths() {
+            let request = Request::patch(path).header("content-type", "application/merge-patch+json");
+            let forged = json!({"metadata": {"annotations": {REVISION: revision}}});
+            assert_eq!(send(&stage.client, request, &forged).await.0, 200);
+        }
+        stage.settled(None).await;
+        let state = secret::read(&stage.secret().await).unwrap();
+        let names = vec![format!("{PREFIX}{SERVICE}.default.svc"), "127.0.0.1".to_owned()];
+        let new = State::new(names, state.revision, now(), Lives::DEFAULT).unwrap();
+        secret::write(&stage.client, &stage.secret().await, &new, MANAGER)
+            .await
+            .unwrap();
+        stage.settled(Some(&state)).await;
+    }
 }
