@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::{
     error::{Error, Result},
-    informer::decode::answer,
+    informer::decode::{answer, metadata_of_each},
     key::{ObjectKey, check_name, check_namespace},
     kind::Kind,
     object::AnyObject,
@@ -69,7 +69,8 @@ impl<'a, K: AnyObject> Requests<'a, K> {
     pub(crate) async fn list_metadata(&self, params: &ListParams) -> Result<ObjectList<PartialObjectMeta<K>>> {
         self.check_place()?;
         let request = self.request.list_metadata(params).map_err(build)?;
-        Ok(Box::pin(self.client.request(request)).await?)
+        let text = Box::pin(self.client.request_text(request)).await?;
+        Ok(metadata_of_each(&text).map_err(kube::Error::SerdeError)?)
     }
 
     /// Creates the object, and returns it with packed `managedFields`; fails with 409 if an object of this name exists.

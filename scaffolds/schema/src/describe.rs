@@ -1,11 +1,18 @@
 //! Calls the functions that make the CRDs of types. kube-derive panics on types for which it cannot make a structural schema; here a
 //! panic becomes a finding with the type's name and a remedy.
 
-use crate::{dropped, embedded, finding::Finding, options::Options, parallel};
+use crate::{
+    dropped::{self, Cause},
+    embedded,
+    finding::Finding,
+    options::Options,
+    parallel,
+};
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
+use std::mem;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::{Mutex, PoisonError};
 
@@ -191,8 +198,7 @@ fn one<D: Describe>(one: &D, options: &Options) -> Outcome {
         // The findings about the schema are more precise than the panic.
         Err(panic) if panic.starts_with(NOT_A_CRD) && !misfits.is_empty() => {}
         Err(panic) => {
-            let field = schema.as_ref().map(|it| dropped::place(&panic, it)).unwrap_or_default();
-            outcome.findings.push(refusal(type_name, field, &panic));
+            outcome.findings.extend(refusals(type_name, schema.as_ref(), &panic));
         }
     }
     outcome.findings.extend(misfits);
@@ -233,24 +239,38 @@ pub(crate) fn caught<T>(call: impl FnOnce() -> T) -> Result<T, String> {
     })
 }
 
-/// Turns a panic of kube-derive 5 into a finding. It has four panics, whose messages are about kube-derive's own types.
-fn refusal(type_name: &str, field: String, panic: &str) -> Finding {
-    let (message, remedy) = if panic.contains("was already defined as") && panic.starts_with("Property") {
-        shared_property(panic)
-    } else if panic.starts_with("Enum variant set") {
-        (
-            format!(
-                "an enum has the variant {} without fields and variants with fields, which a structural schema cannot express",
-                panic.split(['[', ']']).nth(1).map_or("name", quoted)
-            ),
-            "give fields to every variant (an empty struct variant is enough: `Name {}`), or to none",
-        )
-    } else if panic.starts_with("variant defined type") {
-        (
+/// Turns a panic of kube-derive 5 into findings: for its own reason, and for those after which it would panic next.
+fn refusals(type_name: &str, schema: Option<&Value>, panic: &str) -> Vec<Finding> {
+    let mut causes = schema.map(dropped::causes).unwrap_or_default();
+    let own = Cause::of(panic);
+    let kind = own.as_ref().map(mem::discriminant);
+    if !causes.iter().any(|(_, cause)| Some(mem::discriminant(cause)) == kind) {
+        causes.extend(own.map(|own| (String::new(), own)));
+    }
+    let finding = |(field, message, remedy): (String, String, &str)| Finding {
+        type_name: type_name.to_owned(),
+        field,
+        message,
+        remedy: Some(remedy.to_owned()),
+    };
+    let other = kind.is_none().then(|| other(schema, panic));
+    let known = causes.into_iter().map(|(field, cause)| {
+        let (message, remedy) = cause.words();
+        (field, message, remedy)
+    });
+    other.into_iter().chain(known).map(finding).collect()
+}
+
+/// Field, message and remedy for a panic that is not about the fields of an enum's variants.
+fn other(schema: Option<&Value>, panic: &str) -> (String, String, &'static str) {
+    if panic.starts_with("variant defined type") {
+        return (
+            schema.map(dropped::place).unwrap_or_default(),
             "the variants of an enum have different types, which a structural schema cannot express".to_owned(),
             "make every variant an object, or write the field's schema by hand with `#[schemars(schema_with = \"…\")]`",
-        )
-    } else if panic.starts_with(NOT_A_CRD) {
+        );
+    }
+    let (message, remedy) = if panic.starts_with(NOT_A_CRD) {
         (
             format!("the schema contains something that a CustomResourceDefinition cannot represent: {panic}"),
             "look for wrong values in `#[schemars(extend(…))]` and `schema_with`",
@@ -261,37 +281,5 @@ fn refusal(type_name: &str, field: String, panic: &str) -> Finding {
             "the type's `crd()` panicked with this message",
         )
     };
-    Finding {
-        type_name: type_name.to_owned(),
-        field,
-        message,
-        remedy: Some(remedy.to_owned()),
-    }
-}
-
-/// Message and remedy for two variants of an enum that have the same property with different schemas.
-fn shared_property(panic: &str) -> (String, &'static str) {
-    let property = panic.split('"').nth(1).unwrap_or("?");
-    if panic.matches("enum_values: Some([").count() >= 2 {
-        let message = format!(
-            "an enum stores its variant's name in the property `{property}` (`#[serde(tag = \"{property}\")]`); \
-             kube-derive cannot make a structural schema for internally or adjacently tagged enums"
-        );
-        let remedy = "remove `#[serde(tag = …)]`, so that each variant becomes a separate property, or use a struct with an \
-                      enum without data and optional fields";
-        return (message, remedy);
-    }
-    let message = format!(
-        "the variants of an enum share the property `{property}` but describe it differently; type, constraints and \
-         doc comment must be the same in all of them"
-    );
-    (
-        message,
-        "use one type for the shared field in every variant, with the same doc comment, or rename one of them",
-    )
-}
-
-/// The first string in quotes inside `text`.
-fn quoted(text: &str) -> &str {
-    text.split('"').nth(1).unwrap_or("name")
+    (String::new(), message, remedy)
 }

@@ -45,12 +45,10 @@ pub fn finish<D: Describe>(crds: &[D], options: &Options) -> Result<Vec<Value>, 
         each_version(crds, &mut kind, |version, _, schema| version.close(schema));
         let mut found = lint::findings(&kind.crd, &kind.types);
         found.extend(compat::conversion::findings(&kind.crd, &kind.types));
-        // Samples of a schema that no API server accepts mean nothing.
-        if found.is_empty() {
-            each_version(crds, &mut kind, |version, type_name, schema| {
-                found.extend(version.findings(type_name, schema));
-            });
-        }
+        let refused: Vec<_> = found.iter().map(|it| it.field.clone()).collect();
+        each_version(crds, &mut kind, |version, type_name, schema| {
+            found.extend(version.findings(type_name, schema, &refused));
+        });
         (kind.crd, found)
     });
     let mut finished = Vec::new();

@@ -150,13 +150,17 @@ impl Keeper {
         };
         let Some(state) = secret::read(&secret) else {
             // Later than all that a configuration may name from before.
-            let revision = self.configurations.iter().map(Configuration::revision).max();
-            let (revision, lives) = (revision.unwrap_or_default() + 1, self.settings.pace.lives);
+            let (revision, lives) = (self.latest().saturating_add(1), self.settings.pace.lives);
             info!("making {}'s first certificate", self.settings.shown.name);
             let state = State::new(self.names.clone(), revision, now(), lives)?;
             return self.write(&secret, &state).await;
         };
         self.serve(&state)?;
+        // Somebody may have written such a number. If it is that of a later state, the Secret has changed, and this write is a conflict.
+        let latest = self.latest();
+        if latest > state.revision {
+            return self.write(&secret, &state.with_revision(latest)).await;
+        }
         // What cannot be published must not end the renewal: a converter with a certificate that has ended does not answer, and
         // its definition cannot name it until it does.
         let published = self.publish(&state).await;
@@ -181,6 +185,12 @@ impl Keeper {
         }
         let is_complete = missing.is_empty();
         missing.into_iter().flatten().next().map_or(Ok(is_complete), Err)
+    }
+
+    /// The latest revision that a configuration names.
+    fn latest(&self) -> u64 {
+        let revisions = self.configurations.iter().map(Configuration::revision);
+        revisions.max().unwrap_or_default()
     }
 
     async fn write(&self, secret: &Secret, state: &State) -> Result<(), String> {

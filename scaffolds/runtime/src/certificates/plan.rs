@@ -106,7 +106,7 @@ impl State {
         match step {
             Step::Announce => {
                 self.next = Some(authority(&self.issuer, [now, now + lives.authority])?);
-                self.revision += 1;
+                self.revision = self.revision.saturating_add(1);
             }
             Step::Switch => {
                 if let Some(next) = self.next.take() {
@@ -117,7 +117,7 @@ impl State {
             Step::Renew => {}
             Step::Forget => {
                 self.old = None;
-                self.revision += 1;
+                self.revision = self.revision.saturating_add(1);
             }
             Step::Restart => {
                 // Some clients may trust the next one already.
@@ -127,7 +127,7 @@ impl State {
                     None => authority(&self.issuer, [now, now + lives.authority])?,
                 };
                 self.old = None;
-                self.revision += 1;
+                self.revision = self.revision.saturating_add(1);
             }
         }
         if matches!(step, Step::Switch | Step::Renew | Step::Restart) {
@@ -135,6 +135,11 @@ impl State {
             self.leaf = leaf(&self.authority, &self.issuer, names, [now, now + lives.leaf])?;
         }
         Ok(self)
+    }
+
+    /// The same certificates under another revision.
+    pub(super) fn with_revision(self, revision: u64) -> Self {
+        Self { revision, ..self }
     }
 
     /// The authorities that clients have to trust, as PEM, the oldest first: a [`Step::Switch`] does not change it.

@@ -14,6 +14,7 @@ use super::{
     bucket::{BURST, Bucket},
     event::Occurrence,
     key::{Key, keys},
+    sink::Written,
 };
 
 /// A series ends when it has had no event for this long (client-go, `tools/events/event_broadcaster.go`: `finishTime`).
@@ -44,6 +45,17 @@ pub(super) enum Write {
     Series(Box<Event>),
 }
 
+/// What becomes of a series after a write.
+#[derive(Debug, PartialEq)]
+pub(super) enum Ended {
+    /// It is due again.
+    Again(Key),
+    /// Nothing more is to be done now.
+    Done,
+    /// It is gone, and the API server does not have its last events.
+    Dropped,
+}
+
 /// The series and the objects that are remembered.
 #[derive(Default)]
 pub(super) struct Correlator {
@@ -63,6 +75,8 @@ struct Series {
     /// The count that the API server has, and since when.
     stored: i32,
     stored_at: Option<Instant>,
+    /// Whether the API server has refused the last write.
+    refused: bool,
     writing: Option<i32>,
     again: bool,
     over: bool,
@@ -100,6 +114,7 @@ impl Correlator {
             last_seen: now,
             stored: 0,
             stored_at: None,
+            refused: false,
             writing: None,
             again: false,
             over: false,
@@ -130,31 +145,41 @@ impl Correlator {
         })
     }
 
-    /// Records that the write of a series has ended. Returns the series if it is due again.
-    pub(super) fn end(&mut self, key: Key, stored: bool, now: Instant) -> Option<Key> {
-        let series = self.series.get_mut(&key)?;
-        let written = series.writing.take().unwrap_or_default();
+    /// Records that the write of a series has ended. A refused one is due again at the next tick, until the series is over.
+    pub(super) fn end(&mut self, key: Key, written: Written, now: Instant) -> Ended {
+        let Some(series) = self.series.get_mut(&key) else {
+            return Ended::Done;
+        };
+        let count = series.writing.take().unwrap_or_default();
         let again = std::mem::take(&mut series.again);
-        if !stored || series.over {
+        series.refused = written == Written::Refused;
+        if written == Written::Failed || series.over {
             self.series.remove(&key);
-            return None;
+            return if written == Written::Stored {
+                Ended::Done
+            } else {
+                Ended::Dropped
+            };
         }
-        (series.stored, series.stored_at) = (written, Some(now));
-        if series.count == written {
+        if series.refused {
+            return Ended::Done;
+        }
+        (series.stored, series.stored_at) = (count, Some(now));
+        if series.count == count {
             series.first = None;
         }
-        again.then_some(key)
+        if again { Ended::Again(key) } else { Ended::Done }
     }
 
-    /// Ends the series without recent events. Returns those to be written: a series that has ended, a last time, and
-    /// one that continues, each half hour.
+    /// Ends the series without recent events. Returns those to be written: a series that has ended, a last time, one whose write
+    /// was refused, and one that continues, each half hour.
     pub(super) fn tick(&mut self, now: Instant) -> Vec<Key> {
         let is_old = |since: Instant, age| now.saturating_duration_since(since) >= age;
         let mut due = Vec::new();
         self.series.retain(|key, series| {
             let news = series.count != series.stored;
             series.over = is_old(series.last_seen, FINISH) && series.writing.is_none();
-            if news && (series.over || series.stored_at.is_some_and(|at| is_old(at, REFRESH))) {
+            if news && (series.over || series.refused || series.stored_at.is_some_and(|at| is_old(at, REFRESH))) {
                 due.push(*key);
             }
             news || !series.over
@@ -184,7 +209,8 @@ impl Correlator {
             let oldest = *oldest;
             let mut surplus = self.series.len() - keep;
             self.series.retain(|_, series| {
-                let goes = surplus > 0 && series.last_seen <= oldest && series.stored > 0 && series.writing.is_none();
+                let is_settled = (series.stored > 0 || series.refused) && series.writing.is_none();
+                let goes = surplus > 0 && series.last_seen <= oldest && is_settled;
                 surplus -= usize::from(goes);
                 !goes
             });

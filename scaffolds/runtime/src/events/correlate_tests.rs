@@ -29,7 +29,7 @@ fn write(correlator: &mut Correlator, key: &Key, now: Instant) -> Option<i32> {
     let count = match correlator.begin(key)? {
         Write::Create(event) | Write::Series(event) => event.series.map_or(1, |series| series.count),
     };
-    correlator.end(*key, true, now);
+    correlator.end(*key, Written::Stored, now);
     Some(count)
 }
 
@@ -92,7 +92,7 @@ fn a_second_event_during_the_first_write_is_written_after_it() {
     assert!(matches!(correlator.begin(&key), Some(Write::Create(_))));
     assert_eq!(correlator.see(occurrence("a", "x"), now), Seen::Counted);
     assert!(correlator.begin(&key).is_none(), "one write at a time");
-    assert_eq!(correlator.end(key, true, now), Some(key));
+    assert_eq!(correlator.end(key, Written::Stored, now), Ended::Again(key));
     assert!(matches!(correlator.begin(&key), Some(Write::Series(event)) if event.series.as_ref().unwrap().count == 2));
 }
 
@@ -117,8 +117,41 @@ fn a_series_whose_write_failed_starts_again() {
     let (mut correlator, now) = (Correlator::default(), Instant::now());
     let key = due(correlator.see(occurrence("a", "x"), now));
     correlator.begin(&key);
-    assert_eq!(correlator.end(key, false, now), None);
+    assert_eq!(correlator.end(key, Written::Failed, now), Ended::Dropped);
     due(correlator.see(occurrence("a", "x"), now));
+}
+
+#[test]
+fn a_refused_series_is_due_again_until_it_is_over() {
+    let (mut correlator, mut now) = (Correlator::default(), Instant::now());
+    let key = due(correlator.see(occurrence("a", "x"), now));
+    let mut tries = 0;
+    loop {
+        tries += 1;
+        assert!(
+            matches!(correlator.begin(&key), Some(Write::Create(_))),
+            "it is not stored"
+        );
+        if correlator.end(key, Written::Refused, now) == Ended::Dropped {
+            break;
+        }
+        now += Duration::from_secs(60);
+        assert_eq!(correlator.tick(now), [key]);
+    }
+    assert_eq!(tries, 7, "at once, and each minute for six minutes");
+    assert!(correlator.series.is_empty());
+}
+
+#[test]
+fn memory_is_bounded_if_all_events_are_refused() {
+    let (mut correlator, mut now) = (Correlator::default(), Instant::now());
+    for number in 0..2 * REMEMBERED {
+        now += Duration::from_millis(1);
+        let key = due(correlator.see(occurrence(&number.to_string(), "x"), now));
+        correlator.begin(&key);
+        correlator.end(key, Written::Refused, now);
+        assert!(correlator.series.len() <= REMEMBERED + 1);
+    }
 }
 
 #[test]

@@ -29,6 +29,8 @@ use crate::{
 const TRIES: u32 = 12;
 /// The delay between two tries, lengthened by up to a quarter (ibid.: `defaultSleepDuration`).
 const DELAY: Duration = Duration::from_secs(10);
+/// The delay while the process ends, which waits for the last writes for [`FLUSH`](super::writer::FLUSH).
+const LAST_DELAY: Duration = Duration::from_millis(500);
 /// After a warning about a refused event, the next ones are logged at debug level for this long.
 const SILENCE: Duration = Duration::from_secs(60);
 
@@ -37,6 +39,8 @@ const SILENCE: Duration = Duration::from_secs(60);
 pub(super) enum Written {
     /// The API server has stored it.
     Stored,
+    /// The API server refuses it now, and may accept it later.
+    Refused,
     /// No further try is made.
     Failed,
 }
@@ -57,7 +61,7 @@ impl Sink {
         }
     }
 
-    /// Writes, and tries again while the API server does not respond, unless `stop` is true.
+    /// Writes, and tries again while the API server does not respond; once `stop` is true, sooner.
     pub(super) async fn write(self, write: Write, mut stop: watch::Receiver<bool>) -> Written {
         let (event, mut exists) = match write {
             Write::Create(event) => (event, false),
@@ -68,18 +72,22 @@ impl Sink {
                 return Written::Stored;
             };
             match next(&error, exists) {
-                Next::GiveUp => {
+                Next::GiveUp(written) => {
                     self.log_refusal(&event, &error);
-                    return Written::Failed;
+                    return written;
                 }
                 // The API server has deleted the event after its --event-ttl.
                 Next::Create => exists = false,
                 Next::Stored => return Written::Stored,
                 Next::Wait => {
                     debug!(tried, reason = event.reason, "an event could not be written: {error}");
+                    let ending = async {
+                        _ = stop.wait_for(|stop| *stop).await.is_ok();
+                        sleep(LAST_DELAY).await;
+                    };
                     select! {
                         () = sleep(Jitter::random().scale(DELAY, 1.0, 1.25)) => {}
-                        _ = stop.wait_for(|stop| *stop) => return Written::Failed,
+                        () = ending => {}
                     }
                 }
             }
@@ -125,7 +133,7 @@ enum Next {
     Wait,
     Create,
     Stored,
-    GiveUp,
+    GiveUp(Written),
 }
 
 fn next(error: &Error, exists: bool) -> Next {
@@ -134,9 +142,13 @@ fn next(error: &Error, exists: bool) -> Next {
         // No other event has a name of 64 random bits: an earlier try was carried out, and its response was lost.
         Error::Api(status) if status.reason == "AlreadyExists" => Next::Stored,
         Error::Api(status) if status.code == 429 || status.code >= 500 => Next::Wait,
-        // Refused, or an invalid response: the same request would fail again.
-        Error::Api(_) | Error::SerdeError(_) | Error::BuildRequest(_) => Next::GiveUp,
-        Error::Service(inner) if inner.is::<NotLeader>() => Next::GiveUp,
+        // Everything in such a namespace is about to go.
+        Error::Api(status) if is_terminating_namespace(status) => Next::GiveUp(Written::Failed),
+        // Such as a permission that is granted a moment later.
+        Error::Api(_) => Next::GiveUp(Written::Refused),
+        // An invalid response: the same request would fail again.
+        Error::SerdeError(_) | Error::BuildRequest(_) => Next::GiveUp(Written::Failed),
+        Error::Service(inner) if inner.is::<NotLeader>() => Next::GiveUp(Written::Failed),
         _ => Next::Wait,
     }
 }

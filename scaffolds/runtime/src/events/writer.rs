@@ -11,7 +11,7 @@ use tokio::{
 
 use super::{
     Dropped, EventType, Reconciles,
-    correlate::{Correlator, Seen},
+    correlate::{Correlator, Ended, Seen},
     event::Occurrence,
     key::Key,
     line::Line,
@@ -122,11 +122,10 @@ impl Writer {
     }
 
     fn wrote(&mut self, key: Key, written: Written) {
-        if written == Written::Failed {
-            self.dropped.failed.inc();
-        }
-        if let Some(again) = self.correlator.end(key, written == Written::Stored, Instant::now()) {
-            self.extend([again]);
+        match self.correlator.end(key, written, Instant::now()) {
+            Ended::Again(key) => self.extend([key]),
+            Ended::Dropped => self.dropped.failed.inc(),
+            Ended::Done => {}
         }
     }
 }

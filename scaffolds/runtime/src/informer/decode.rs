@@ -4,12 +4,15 @@
 use std::{borrow::Cow, collections::BTreeMap, fmt::Debug};
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use kube::{Resource, core::DynamicResourceScope};
+use kube::{
+    Resource,
+    core::{DynamicResourceScope, ObjectList, PartialObjectMeta, PartialObjectMetaExt},
+};
 use serde::{Deserialize, Deserializer, de::DeserializeOwned};
 use serde_json::value::RawValue;
 
 use super::{echo, managed};
-use crate::{isolate::isolated, kind::Kind};
+use crate::{isolate::isolated, kind::Kind, object::AnyObject};
 
 /// The beginning of the value of a label, `GROUP/VERSION-only`, of an object that could not be converted from that version: it has nothing but
 /// its metadata, and must not be taken for an object with an empty spec.
@@ -86,6 +89,21 @@ pub(crate) fn answer<K: Resource + DeserializeOwned>(json: &str) -> serde_json::
     let mut object: K = serde_json::from_str(&rest)?;
     object.meta_mut().managed_fields = records.and_then(|text| managed::records(text, |_| true));
     Ok(object)
+}
+
+/// Decodes a list of the metadata of objects, each separately, and without their `managedFields`: those of an object whose fields nest
+/// too deep for a decoder do, too. Of an object whose metadata cannot be decoded, its name, namespace, uid and version.
+pub(crate) fn metadata_of_each<K: AnyObject>(json: &str) -> serde_json::Result<ObjectList<PartialObjectMeta<K>>> {
+    let list: ObjectList<Decoded<PartialObjectMeta<K>>> = serde_json::from_str(json)?;
+    let object = |decoded| match decoded {
+        Decoded::Valid { object, .. } => object,
+        Decoded::Echo { metadata, .. } | Decoded::Invalid { metadata, .. } => metadata.into_response_partial(),
+    };
+    Ok(ObjectList {
+        types: list.types,
+        metadata: list.metadata,
+        items: list.items.into_iter().map(object).collect(),
+    })
 }
 
 /// The text of an object without its `managedFields`, and theirs.

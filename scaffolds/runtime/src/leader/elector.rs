@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{heartbeat::Heartbeat, jitter::Jitter, metrics::Gauge};
 
-/// The time before the lease is released again, after a request whose result is unknown.
+/// The time before the lease is released again, after a request that failed.
 const RELEASE_PAUSE: Duration = Duration::from_millis(250);
 
 /// One process that takes part in the election.
@@ -223,7 +223,7 @@ impl Elector {
         if !self.perhaps_ours || !self.config.release_on_cancel {
             return;
         }
-        let give_back = async || {
+        let give_back = async || -> Result<bool, Failure> {
             while let Some(lease) = self
                 .leases
                 .get()
@@ -241,19 +241,18 @@ impl Elector {
         let repeated = async {
             loop {
                 match give_back().await {
+                    Ok(given_back) => return given_back,
                     // The next leader would wait for the lease to expire.
-                    Err(Failure::Unknown(error)) => {
-                        debug!("the leader lease could not be released, and is tried again: {error}");
+                    Err(failure) => {
+                        debug!("the leader lease could not be released, and is tried again: {failure}");
                         sleep(RELEASE_PAUSE).await;
                     }
-                    given_back => return given_back,
                 }
             }
         };
         match timeout(self.config.call_timeout(), repeated).await {
-            Ok(Ok(true)) => info!(lease = self.config.name, "released the leader lease"),
-            Ok(Ok(false)) => {}
-            Ok(Err(failure)) => warn!("the leader lease could not be released, and will expire: {failure}"),
+            Ok(true) => info!(lease = self.config.name, "released the leader lease"),
+            Ok(false) => {}
             Err(_) => warn!("the leader lease could not be released in time, and will expire"),
         }
     }

@@ -1,6 +1,8 @@
 //! Memory for requests in flight: one budget for all servers of the process, derived from the limit of its container. What
 //! requests are about is known elsewhere.
 
+mod pool;
+
 use std::{
     collections::HashMap,
     fs,
@@ -10,10 +12,10 @@ use std::{
     time::Duration,
 };
 
-use tokio::{
-    sync::{OwnedSemaphorePermit, Semaphore},
-    time::timeout,
-};
+use tokio::{sync::Semaphore, time::timeout};
+
+pub(crate) use self::pool::Reserved;
+use self::pool::{Part, Pool};
 
 /// The assumed limit of a process without one.
 const UNLIMITED: usize = 1 << 30;
@@ -24,8 +26,6 @@ const LIMITS: [&str; 2] = [
 ];
 /// The time that a request waits for memory that other requests use.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Bytes of a permit: a semaphore has at most 2^29 permits on 32-bit machines.
-const UNIT: usize = 1 << 10;
 
 /// The heap bytes of a map: a node of `BTreeMap<String, Value>` has room for eleven entries.
 const MAP: usize = 656;
@@ -39,23 +39,18 @@ static SHARED: LazyLock<Budget> = LazyLock::new(|| Budget::of(limit()));
 /// # Guarantees
 ///
 /// Of the container's limit, an eighth is for bodies of requests, half for decoding them, and an eighth for responses until
-/// they are sent. One peer gets at most three quarters of each, but for decoding one request, which may take all. The rest is
-/// for the operator itself.
+/// they are sent. One peer gets at most three quarters of the memory that the others leave, so however many there are, each of
+/// them leaves some for the next one; but for decoding, a request that needs more may take all while no other peer uses any or waits
+/// for some. The rest is for the operator itself.
 pub(crate) struct Budget {
-    bodies: Pool,
-    work: Pool,
-    answers: Pool,
+    bodies: Arc<Pool>,
+    work: Arc<Pool>,
+    answers: Arc<Pool>,
     peers: Mutex<HashMap<IpAddr, Weak<Share>>>,
 }
 
-/// Memory for one purpose.
-struct Pool {
-    all: Arc<Semaphore>,
-    most: usize,
-}
-
-/// The part of the budget that one peer may use. Requests of a peer that has used its part wait for each other, before they
-/// wait for the requests of others.
+/// The part of the budget that one peer may use. Its requests wait for each other, in their order, and delay no request of
+/// others.
 pub(crate) struct Share {
     bodies: Part,
     work: Part,
@@ -63,66 +58,10 @@ pub(crate) struct Share {
     turns: Arc<Semaphore>,
 }
 
-/// The part of a pool that one peer may use.
-struct Part {
-    own: Arc<Semaphore>,
-    all: Arc<Semaphore>,
-    /// Permits of `own`, and of `all`.
-    most: [usize; 2],
-}
-
-/// A part of the budget, which is given back on drop.
-pub(crate) struct Reserved {
-    _permits: Vec<OwnedSemaphorePermit>,
-    /// Another request of the peer finds it while this is held.
-    _share: Arc<Share>,
-}
-
 /// The reservations for the body of one request.
 pub(crate) struct Body {
     share: Arc<Share>,
     reserved: Vec<Reserved>,
-}
-
-impl Pool {
-    fn of(bytes: usize) -> Self {
-        let most = (bytes / UNIT).min(Semaphore::MAX_PERMITS);
-        let all = Arc::new(Semaphore::new(most));
-        Self { all, most }
-    }
-
-    fn part(&self) -> Part {
-        let most = self.most / 4 * 3;
-        Part {
-            own: Arc::new(Semaphore::new(most)),
-            all: Arc::clone(&self.all),
-            most: [most, self.most],
-        }
-    }
-}
-
-impl Part {
-    /// Waits until the peer, and then the others, give back so much. What is more than the part takes all of it.
-    async fn acquire(&self, bytes: usize) -> Vec<OwnedSemaphorePermit> {
-        let mut permits = Vec::new();
-        for (semaphore, most) in [&self.own, &self.all].into_iter().zip(self.most) {
-            let wanted = u32::try_from(bytes.div_ceil(UNIT).min(most)).unwrap_or(u32::MAX);
-            // `None` if the semaphore has been closed, which none of these is.
-            permits.extend(Arc::clone(semaphore).acquire_many_owned(wanted).await.ok());
-        }
-        permits
-    }
-
-    fn try_acquire(&self, bytes: usize) -> Option<Vec<OwnedSemaphorePermit>> {
-        let wanted = u32::try_from(bytes.div_ceil(UNIT)).ok()?;
-        let [own, all] = [&self.own, &self.all].map(|it| Arc::clone(it).try_acquire_many_owned(wanted));
-        Some(vec![own.ok()?, all.ok()?])
-    }
-
-    /// The most bytes for one peer.
-    fn longest(&self) -> usize {
-        self.most[0] * UNIT
-    }
 }
 
 impl Budget {
@@ -148,9 +87,9 @@ impl Budget {
             return known;
         }
         let share = Arc::new(Share {
-            bodies: self.bodies.part(),
-            work: self.work.part(),
-            answers: self.answers.part(),
+            bodies: self.bodies.part(peer),
+            work: self.work.part(peer),
+            answers: self.answers.part(peer),
             turns: Arc::new(Semaphore::new(available_parallelism().map_or(1, usize::from))),
         });
         peers.insert(peer, Arc::downgrade(&share));
@@ -165,16 +104,9 @@ impl Share {
         Budget::shared().share(std::net::Ipv4Addr::LOCALHOST.into())
     }
 
-    fn reserved(self: &Arc<Self>, permits: Vec<OwnedSemaphorePermit>) -> Reserved {
-        Reserved {
-            _permits: permits,
-            _share: Arc::clone(self),
-        }
-    }
-
     /// The longest body in bytes.
     pub(super) fn longest_body(&self) -> usize {
-        self.bodies.longest()
+        self.bodies.pool.longest()
     }
 
     /// For a body of which nothing has arrived yet.
@@ -205,7 +137,7 @@ impl Share {
         for text in json {
             (length, bytes) = (length.saturating_add(text.len()), bytes.saturating_add(decoded(text)));
         }
-        let (bytes, most) = (bytes.saturating_mul(copies), self.work.most[1] * UNIT);
+        let (bytes, most) = (bytes.saturating_mul(copies), self.work.pool.most);
         if bytes <= most {
             return Ok(bytes);
         }
@@ -219,7 +151,7 @@ impl Share {
 
     /// Memory for work that takes this many bytes, or all that there is. Waits until others give it back.
     pub(crate) async fn scratch(self: &Arc<Self>, bytes: usize) -> Reserved {
-        self.reserved(self.work.acquire(bytes).await)
+        self.work.acquire(bytes).await
     }
 
     /// Memory for this many bytes of a response, besides that which it has. Waits some seconds until others give it back.
@@ -228,12 +160,11 @@ impl Share {
     ///
     /// There is not enough; the message says how much there is.
     pub(crate) async fn answer(self: &Arc<Self>, bytes: usize) -> Result<Reserved, String> {
-        let most = self.answers.longest();
-        let permits = match bytes > most {
+        let most = self.answers.pool.longest();
+        let reserved = match bytes > most {
             true => None,
             false => timeout(PATIENCE, self.answers.acquire(bytes)).await.ok(),
         };
-        let reserved = permits.map(|permits| self.reserved(permits));
         reserved.ok_or_else(|| {
             format!(
                 "the responses to this request and to others take more than the {} MiB of memory that one client gets\n\n\
@@ -245,19 +176,22 @@ impl Share {
 
     /// As [`scratch`](Self::scratch), without waiting; `None` if there is not enough.
     pub(crate) fn try_scratch(self: &Arc<Self>, bytes: usize) -> Option<Reserved> {
-        Some(self.reserved(self.work.try_acquire(bytes)?))
+        self.work.try_acquire(bytes)
     }
 
     /// As [`answer`](Self::answer), without waiting; `None` if there is not enough.
     pub(crate) fn try_answer(self: &Arc<Self>, bytes: usize) -> Option<Reserved> {
-        Some(self.reserved(self.answers.try_acquire(bytes)?))
+        if bytes > self.answers.pool.longest() {
+            return None;
+        }
+        self.answers.try_acquire(bytes)
     }
 
     /// Waits until fewer requests of this peer than there are processors work or wait for one: whoever waits behind it then waits
     /// for few of its requests, however many it has sent.
-    pub(crate) async fn turn(self: &Arc<Self>) -> Reserved {
-        let permit = Arc::clone(&self.turns).acquire_owned().await;
-        self.reserved(permit.into_iter().collect())
+    pub(crate) async fn turn(self: &Arc<Self>) -> impl Send + use<> {
+        // Another request of the peer finds its share while this is held.
+        (Arc::clone(&self.turns).acquire_owned().await, Arc::clone(self))
     }
 }
 
@@ -268,10 +202,8 @@ impl Body {
     ///
     /// Other requests have used it for too long.
     pub(super) async fn grow(&mut self, bytes: usize) -> Result<(), ()> {
-        let permits = timeout(PATIENCE, self.share.bodies.acquire(bytes))
-            .await
-            .map_err(|_| ())?;
-        self.reserved.push(self.share.reserved(permits));
+        let reserved = timeout(PATIENCE, self.share.bodies.acquire(bytes)).await;
+        self.reserved.push(reserved.map_err(|_| ())?);
         Ok(())
     }
 
@@ -343,8 +275,8 @@ mod tests {
         assert!(peer.try_answer(5 << 20).is_none());
         let why = budget.share(PEER).answer(5 << 20).await.err().unwrap();
         assert!(why.contains("take more than the 12 MiB of memory"), "{why}");
-        let second = other.answer(8 << 20).await.unwrap();
-        // Not even in its own part is more left than what the other one has not taken.
+        let second = other.answer(6 << 20).await.unwrap();
+        // Of the memory that the other one leaves, it has more than three quarters.
         assert!(peer.try_answer(1).is_none());
         drop((first, second));
         peer.answer(12 << 20).await.unwrap();
@@ -362,7 +294,7 @@ mod tests {
         let mut waiting = Box::pin(peer.scratch(20 << 20));
         assert!(timeout(Duration::from_secs(1), &mut waiting).await.is_err());
         // It waits for its peer alone, and nobody waits behind it.
-        timeout(Duration::from_secs(1), other.scratch(20 << 20)).await.unwrap();
+        timeout(Duration::from_secs(1), other.scratch(18 << 20)).await.unwrap();
     }
 
     #[tokio::test(start_paused = true)]

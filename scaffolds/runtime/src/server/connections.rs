@@ -1,5 +1,5 @@
-//! The open connections of one server. A new connection is always accepted: at a limit, the connection that has been
-//! idle for longest is closed.
+//! The open connections of one server. A new connection is always accepted: at a limit, a peer with the most connections loses
+//! the one that has been idle for longest.
 
 use std::{
     collections::BTreeMap,
@@ -80,7 +80,7 @@ impl Connections {
             open.close_idlest(|one| one.peer == peer);
         }
         if open.by_id.len() >= self.most.all {
-            open.close_idlest(|_| true);
+            open.close_one();
         }
         open.next += 1;
         let (id, since) = (open.next, Instant::now());
@@ -106,7 +106,7 @@ impl Connections {
 
     /// Closes one connection, if there is any: its file descriptor is needed.
     pub(super) fn close_one(&self) {
-        self.lock().close_idlest(|_| true);
+        self.lock().close_one();
     }
 
     fn close(&self, id: u64) {
@@ -122,6 +122,16 @@ impl Connections {
 }
 
 impl Open {
+    /// Closes a connection of a peer that has the most of them: many connections of others close none of a peer with few.
+    fn close_one(&mut self) {
+        let mut by_peer = BTreeMap::<IpAddr, usize>::new();
+        for connection in self.by_id.values() {
+            *by_peer.entry(connection.peer).or_default() += 1;
+        }
+        let most = by_peer.values().copied().max();
+        self.close_idlest(|one| by_peer.get(&one.peer).copied() == most);
+    }
+
     /// Of the chosen connections, closes the one that has been idle for longest; if all are busy, the one that has been
     /// busy for longest.
     fn close_idlest(&mut self, chosen: impl Fn(&Connection) -> bool) {
@@ -224,6 +234,24 @@ mod tests {
         connect(&connections, 201).await.0.set_busy(true);
         connect(&connections, 202).await;
         assert_eq!(connections.lock().by_id.len(), Most::FEW.all);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn peers_with_many_connections_close_none_of_a_peer_with_few() {
+        let most = Most {
+            all: 64,
+            of_one_peer: 32,
+        };
+        let connections = Connections::new(most);
+        let mut open = vec![connect(&connections, 1).await];
+        for n in 0..200 {
+            let (place, task) = connect(&connections, 2 + n % 2).await;
+            place.set_busy(true);
+            open.push((place, task));
+        }
+        let (_honest, task) = &open[0];
+        assert!(!task.is_finished(), "although it alone is idle");
+        assert_eq!(open.iter().filter(|(_, task)| !task.is_finished()).count(), most.all);
     }
 
     #[tokio::test(start_paused = true)]

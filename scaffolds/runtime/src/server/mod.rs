@@ -72,9 +72,9 @@ impl From<Probes> for Served {
 /// # Limits
 ///
 /// Every client that can reach the Pod can connect, so each server has at most 128 connections, 16 of them from one
-/// address. A new connection is always accepted: at a limit, the one that has been idle for longest is closed. A
-/// probe's connection ends with its response, or after 5 s without a complete request; a scraper's may be idle for 32
-/// s.
+/// address. A new connection is always accepted: at a limit, the address with the most connections loses the one that has
+/// been idle for longest. A probe's connection ends with its response, or after 5 s without a complete request; a scraper's
+/// may be idle for 32 s.
 pub struct Servers {
     /// The address of the probes; `None` if they are off.
     probes: Option<SocketAddr>,

@@ -8,6 +8,7 @@ mod log_injection;
 mod memory;
 mod names;
 mod neighbours;
+mod nesting;
 mod strangers;
 #[path = "../support/mod.rs"]
 mod support;

@@ -181,4 +181,36 @@ proptest! {
             prop_assert!(most - least <= 2, "objects of one controller take turns: {runs:?}");
         }
     }
+
+    /// Whoever blocks the thread for its time limit in each run is cut off by no clock: others wait for some of its runs, however
+    /// many objects it has.
+    #[test]
+    fn a_new_object_waits_for_few_runs_of_controllers_that_block(workers in vec(1_usize..4, 1..4), objects in 4_usize..40) {
+        let (before, waited) = on_a_paused_clock(async {
+            let world = world();
+            let script = Arc::<Script>::default();
+            let manager = Manager::builder(world.client()).name("test").build();
+            let runs: Vec<_> = workers.iter().map(|workers| add(&manager, None, *workers)).collect();
+            Controller::new("foobar").register(&manager, crate::script::ByName(script.clone())).unwrap();
+            let running = Running::start(manager);
+            let all = || runs.iter().map(|runs| runs.lock().unwrap().values().sum()).collect::<Vec<usize>>();
+            seconds(1).await;
+            put(&world, objects);
+            for _ in 0..200 {
+                yield_now().await;
+            }
+            world.put(&at("works-b"), foobar("x"));
+            let before = all();
+            while script.runs("works-b").is_empty() {
+                yield_now().await;
+            }
+            let after = all();
+            running.done.abort();
+            let waited: Vec<usize> = before.iter().zip(after).map(|(before, after)| after - before).collect();
+            (before, waited)
+        });
+        for (runs, workers) in waited.iter().zip(&workers) {
+            prop_assert!(*runs <= 25 * workers, "{workers} workers: {waited:?} after {before:?}");
+        }
+    }
 }

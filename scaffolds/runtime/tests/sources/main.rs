@@ -3,6 +3,7 @@
 mod absent;
 mod added;
 mod chosen;
+mod cron_job;
 mod dynamic;
 mod late;
 #[path = "../support/mod.rs"]

@@ -42,6 +42,8 @@ pub(crate) struct Version<'a> {
 struct Gap {
     value: Value,
     error: String,
+    /// Another value decodes there, so nothing else in the object is the reason.
+    is_certain: bool,
 }
 
 /// Objects that decode, and the first gap of each chosen field by the index of the field.
@@ -64,8 +66,9 @@ impl Version<'_> {
         changes.into_iter().for_each(|change| change.apply(schema));
     }
 
-    /// The fields of which the schema admits values that the type cannot decode, or does not write again.
-    pub fn findings(&self, type_name: &str, schema: &Value) -> Vec<Finding> {
+    /// The fields of which the schema admits values that the type cannot decode, or does not write again. If API servers would refuse
+    /// the schema of some fields, only what is certain in the others.
+    pub fn findings(&self, type_name: &str, schema: &Value, refused: &[String]) -> Vec<Finding> {
         let leaves = sample::leaves(schema, Types::of(self.written));
         let mut losses = Losses::default();
         let survey = self.survey(schema, &leaves, &|_| true, Some(&mut losses));
@@ -78,10 +81,15 @@ impl Version<'_> {
             ),
             remedy: Some(remedy(&leaves[at], schema)),
         };
-        let mut findings: Vec<_> = survey.gaps.into_iter().map(finding).collect();
+        let gaps = survey.gaps.into_iter();
+        let mut findings: Vec<_> = gaps
+            .filter(|(_, gap)| refused.is_empty() || gap.is_certain)
+            .map(finding)
+            .collect();
         let fields: Vec<_> = findings.iter().map(|it| it.field.clone()).collect();
         findings.extend(losses.findings(type_name).filter(|it| !fields.contains(&it.field)));
-        if findings.is_empty() {
+        findings.retain(|it| !refused.iter().any(|field| overlap(field, &it.field)));
+        if findings.is_empty() && refused.is_empty() {
             findings.extend(self.together(type_name, schema));
         }
         findings
@@ -118,7 +126,13 @@ impl Version<'_> {
                             compare(&object, encoded);
                             decoded = decoded.or(Some(value));
                         }
-                        Err(error) => failed = failed.or(Some(Gap { value, error })),
+                        Err(error) => {
+                            failed = failed.or(Some(Gap {
+                                value,
+                                error,
+                                is_certain: false,
+                            }));
+                        }
                     }
                     if decoded.is_some() && (failed.is_some() || !is_chosen(leaf)) {
                         break;
@@ -128,7 +142,10 @@ impl Version<'_> {
                     (None, None) => {}
                     // Perhaps a value of another field does not decode.
                     (None, Some(_)) if round < ROUNDS => undecided.push(at),
-                    (decoded, failed) => {
+                    (decoded, mut failed) => {
+                        if let Some(gap) = &mut failed {
+                            gap.is_certain = decoded.is_some();
+                        }
                         decoded.into_iter().for_each(|value| sample.choose(leaf, value));
                         gaps.extend(failed.filter(|_| is_chosen(leaf)).map(|gap| (at, gap)));
                     }
@@ -202,6 +219,17 @@ impl Version<'_> {
         object["kind"] = json!(self.kind);
         object["metadata"] = json!({"name": "a", "namespace": "default", "uid": "u"});
     }
+}
+
+/// Whether one of two fields is the other one, or is inside it.
+fn overlap(one: &str, other: &str) -> bool {
+    let (short, long) = if one.len() < other.len() {
+        (one, other)
+    } else {
+        (other, one)
+    };
+    let rest = long.strip_prefix(short);
+    rest.is_some_and(|rest| short.is_empty() || rest.is_empty() || rest.starts_with(['.', '[', '{', ' ']))
 }
 
 /// Removes the value with this number, in the order of the text. Returns whether there is one.

@@ -9,7 +9,7 @@
 mod keyword;
 mod panics;
 
-pub(crate) use panics::place;
+pub(crate) use panics::{Cause, causes, place};
 
 use crate::finding::Finding;
 use keyword::Shape;

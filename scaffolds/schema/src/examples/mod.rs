@@ -1,5 +1,5 @@
-//! Makes up objects for a schema, with values at the edges of Rust's types. They fit its types, limits and patterns; rules and `oneOf` are left to
-//! chance.
+//! Makes up objects for a schema, with values at the edges of Rust's types. They fit its types, limits and patterns, and have the fields of one
+//! variant of an enum; rules and other branches are left to chance.
 
 mod dice;
 pub(crate) mod edges;
@@ -24,6 +24,8 @@ enum Made {
     Object {
         /// Names, whether they are required, and their values.
         fields: Vec<(String, bool, Made)>,
+        /// The required fields of each variant, of which an object has one.
+        variants: Vec<Vec<String>>,
         /// The values of other names.
         others: Option<Box<Made>>,
     },
@@ -112,6 +114,7 @@ impl Made {
             fields: fields
                 .map(|(name, schema)| (name.clone(), is_required(name), Self::of(schema, values)))
                 .collect(),
+            variants: variants(&schema["oneOf"]),
             others: others.map(|others| Box::new(Self::of(others, values))),
         }
     }
@@ -141,17 +144,25 @@ impl Made {
                     .collect::<Option<Vec<_>>>()
                     .map(Value::Array)
             }
-            Self::Object { fields, others } => {
+            Self::Object {
+                fields,
+                variants,
+                others,
+            } => {
                 let mut object = Map::new();
+                let chosen = (!variants.is_empty()).then(|| &variants[dice.below(variants.len())]);
+                let is_chosen = |name| chosen.is_some_and(|chosen| chosen.contains(name));
+                let is_of_another = |name| variants.iter().any(|variant| variant.contains(name));
                 // None, half, or all of the optional fields; deep inside an eighth of them.
                 let (density, of) = if depth < DEEP { (dice.below(3), 2) } else { (1, 8) };
                 for (name, required, made) in fields {
-                    if !*required && dice.below(of) >= density {
+                    let required = *required || is_chosen(name);
+                    if !required && (is_of_another(name) || dice.below(of) >= density) {
                         continue;
                     }
                     match made.value(dice, depth + 1) {
                         Some(value) => _ = object.insert(name.clone(), value),
-                        None if *required => return None,
+                        None if required => return None,
                         None => {}
                     }
                 }
@@ -165,4 +176,14 @@ impl Made {
             }
         }
     }
+}
+
+/// The required fields of each branch; none unless every branch has some.
+fn variants(branches: &Value) -> Vec<Vec<String>> {
+    let names = |branch: &Value| -> Option<Vec<String>> {
+        let names = branch["required"].as_array()?.iter();
+        names.map(|name| name.as_str().map(str::to_owned)).collect()
+    };
+    let branches = branches.as_array().into_iter().flatten();
+    branches.map(names).collect::<Option<_>>().unwrap_or_default()
 }

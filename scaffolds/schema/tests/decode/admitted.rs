@@ -57,6 +57,29 @@ fn of(schema: &Value) -> BoxedStrategy<Value> {
         _ if schema["enum"].is_array() => {
             proptest::sample::select(schema["enum"].as_array().cloned().unwrap_or_default()).boxed()
         }
+        Some("object") if schema["oneOf"].is_array() => {
+            let fields = &schema["properties"];
+            let branches = schema["oneOf"].as_array().into_iter().flatten();
+            let names = branches.filter_map(|branch| branch["required"][0].as_str().map(str::to_owned));
+            let variants: Vec<_> = names
+                .clone()
+                .map(|name| (Just(name.clone()), of(&fields[&name])))
+                .collect();
+            let mut rest = schema.clone();
+            if let Some(rest) = rest.as_object_mut() {
+                rest.remove("oneOf");
+            }
+            if let Some(rest) = rest["properties"].as_object_mut() {
+                rest.retain(|name, _| !names.clone().any(|variant| variant == *name));
+            }
+            let one = proptest::strategy::Union::new(variants);
+            (one, of(&rest))
+                .prop_map(|((name, value), mut rest)| {
+                    rest[name] = value;
+                    rest
+                })
+                .boxed()
+        }
         Some("object") if schema["properties"].is_object() => {
             let required: Vec<_> = schema["required"]
                 .as_array()

@@ -4,6 +4,8 @@
 #![allow(missing_docs)]
 
 mod admitted;
+mod rounds;
+mod unions;
 mod written;
 
 use std::collections::BTreeMap;

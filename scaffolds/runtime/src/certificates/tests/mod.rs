@@ -3,6 +3,7 @@
 mod conversion;
 mod deployment;
 mod foobars;
+mod forgotten;
 mod metrics;
 mod migration;
 mod requests;

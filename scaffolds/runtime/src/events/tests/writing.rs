@@ -119,22 +119,50 @@ async fn a_write_to_an_unhealthy_api_server_is_tried_twelve_times() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_refused_event_is_dropped_and_an_expired_one_is_created_again() {
-    let server = Server::answering(&[403, 201, 404, 201]);
+async fn a_refused_event_is_tried_each_minute_and_an_expired_one_is_created_again() {
+    for code in [403, 409, 422] {
+        let server = Server::answering(&[code, 201, 404, 201]);
+        let running = Running::on(&server);
+        running.event("a", "x");
+        sleep(Duration::from_secs(59)).await;
+        assert_eq!(server.seen().len(), 1);
+        sleep(Duration::from_secs(2)).await;
+        assert_eq!(server.seen().len(), 2, "{code}");
+        assert_eq!(server.seen()[0].2, server.seen()[1].2);
+
+        running.event("a", "x");
+        sleep(Duration::from_secs(1)).await;
+        let seen = server.seen();
+        let methods: Vec<_> = seen[1..].iter().map(|(method, ..)| method.clone()).collect();
+        assert_eq!(methods, [Method::POST, Method::PATCH, Method::POST]);
+        assert_eq!(seen[3].2["series"]["count"], 2);
+        assert_eq!(seen[3].2["metadata"]["name"], seen[1].2["metadata"]["name"]);
+        assert_eq!(dropped(&running.metrics, "write_failed"), 0);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_event_that_stays_refused_is_dropped_six_minutes_after_its_last_occurrence() {
+    let server = Server::answering(&[403]);
     let running = Running::on(&server);
     running.event("a", "x");
-    sleep(Duration::from_secs(60)).await;
-    assert_eq!((server.seen().len(), dropped(&running.metrics, "write_failed")), (1, 1));
+    sleep(Duration::from_secs(3600)).await;
+    assert_eq!((server.seen().len(), dropped(&running.metrics, "write_failed")), (7, 1));
+}
 
-    running.event("b", "x");
-    sleep(Duration::from_secs(1)).await;
-    running.event("b", "x");
-    sleep(Duration::from_secs(1)).await;
-    let seen = server.seen();
-    let methods: Vec<_> = seen[1..].iter().map(|(method, ..)| method.clone()).collect();
-    assert_eq!(methods, [Method::POST, Method::PATCH, Method::POST]);
-    assert_eq!(seen[3].2["series"]["count"], 2);
-    assert_eq!(seen[3].2["metadata"]["name"], seen[1].2["metadata"]["name"]);
+#[tokio::test(start_paused = true)]
+async fn the_last_events_are_written_although_the_api_server_is_unavailable_once() {
+    for code in [503, 429, 0] {
+        let server = Server::answering(&[503, code, 201]);
+        let running = Running::on(&server);
+        running.event("a", "x");
+        sleep(Duration::from_secs(1)).await;
+        running.event("b", "x");
+        running.stop().await;
+        let seen = server.seen();
+        let stored = if code == 0 { 3 } else { 4 };
+        assert_eq!(seen.len(), stored, "{code}");
+    }
 }
 
 #[tokio::test(start_paused = true)]

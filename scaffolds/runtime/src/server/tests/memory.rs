@@ -78,7 +78,8 @@ async fn flood() {
     let bodies = bodies
         .into_iter()
         .flat_map(|(count, body)| vec![Arc::<str>::from(body); count]);
-    let mut hostile: JoinSet<_> = bodies.map(|body| post(address, "127.0.0.1:0", body)).collect();
+    let from = ["127.0.0.1:0", "127.0.0.3:0", "127.0.0.4:0"].into_iter().cycle();
+    let mut hostile: JoinSet<_> = bodies.zip(from).map(|(body, from)| post(address, from, body)).collect();
     for _ in 0..5 {
         let answer = post(
             address,

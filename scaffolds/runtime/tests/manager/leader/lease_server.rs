@@ -25,6 +25,8 @@ struct Store {
     version: u64,
     requests: usize,
     fault: Fault,
+    /// The writes before one that fails, and its code; 0 if it is carried out and not answered.
+    fails: Option<(usize, u16)>,
 }
 
 #[derive(Clone, Copy, Default, PartialEq)]
@@ -53,8 +55,12 @@ impl LeaseServer {
                 if fault == Fault::Silent {
                     pending::<()>().await;
                 }
+                let code = (method != Method::GET).then(|| server.failing()).flatten();
+                if let Some(code) = code.filter(|code| *code != 0) {
+                    return Ok(status(code, "Failed"));
+                }
                 let answer = server.answer(&method, body);
-                if fault == Fault::LosesAnswers && method != Method::GET {
+                if code == Some(0) || fault == Fault::LosesAnswers && method != Method::GET {
                     pending::<()>().await;
                 }
                 Ok::<_, Infallible>(answer)
@@ -83,10 +89,23 @@ impl LeaseServer {
             }
             _ => (404, "NotFound"),
         };
-        reply(
-            code,
-            json!({"kind": "Status", "status": "Failure", "message": reason, "reason": reason, "code": code}),
-        )
+        status(code, reason)
+    }
+
+    /// The code of this write, if it is to fail.
+    fn failing(&self) -> Option<u16> {
+        let mut store = self.0.lock().unwrap();
+        let (left, code) = store.fails.take()?;
+        if left == 0 {
+            return Some(code);
+        }
+        store.fails = Some((left - 1, code));
+        None
+    }
+
+    /// From now on, the write after this many others fails, once.
+    pub fn fail_write(&self, after: usize, code: u16) {
+        self.0.lock().unwrap().fails = Some((after, code));
     }
 
     pub fn set_fault(&self, fault: Fault) {
@@ -143,6 +162,11 @@ impl LeaseServer {
         election.begin();
         election
     }
+}
+
+fn status(code: u16, reason: &str) -> Response<Body> {
+    let status = json!({"kind": "Status", "status": "Failure", "message": reason, "reason": reason, "code": code});
+    reply(code, status)
 }
 
 fn reply(code: u16, body: Value) -> Response<Body> {

@@ -77,6 +77,26 @@ async fn a_release_waits_for_a_silent_api_server_up_to_a_limit() {
     assert!(!election.is_leader());
 }
 
+/// Of all writes of a leader and its successor: to acquire, to renew, to release, and to acquire again.
+#[tokio::test(start_paused = true)]
+async fn a_write_that_fails_once_loses_no_lease_and_keeps_no_successor_waiting_for_its_end() {
+    for (code, after) in [403, 404, 409, 422, 500, 503, 0]
+        .into_iter()
+        .flat_map(|code| (0..20).map(move |n| (code, n)))
+    {
+        let server = LeaseServer::default();
+        server.fail_write(after, code);
+        let first = server.candidate("a");
+        is_within(10, first.acquired()).await.unwrap();
+        let second = server.candidate("b");
+        assert!(is_within(25, first.lost()).await.is_none(), "{code} at {after}");
+        first.release().await;
+        let followed = is_within(12, second.acquired()).await;
+        assert!(followed.is_some() && server.holder() == "b", "{code} at {after}");
+        assert!(is_within(10, second.lost()).await.is_none(), "{code} at {after}");
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_dropped_election_ends_and_leaves_the_lease_to_expire() {
     let server = LeaseServer::default();
