@@ -65,12 +65,7 @@ pub(super) fn decide(budget: &Value, pods: &[Pod], scale: Result<i64, String>, n
     ] {
         status[field] = json!(number);
     }
-    if let Some(fields) = status.as_object_mut() {
-        fields.remove("disruptedPods");
-    }
-    if disrupted.as_object().is_some_and(|pods| !pods.is_empty()) {
-        status["disruptedPods"] = disrupted;
-    }
+    status["disruptedPods"] = disrupted;
     let values = match allowed > 0 {
         true => ["True", "SufficientPods", ""],
         false => ["False", "InsufficientPods", ""],

@@ -16,6 +16,7 @@ mod history;
 mod jobs;
 mod kubelet;
 mod node;
+mod ownership;
 mod progress;
 mod protection;
 mod queue;
@@ -53,10 +54,7 @@ use queue::Queue;
 use replica_set::{Failure, Pod};
 use sets::Set;
 use storage::Storage;
-use write::{
-    BUDGETS, CLAIMS, CLASSES, DEPLOYMENTS, NODES, PODS, REPLICA_SETS, REVISIONS, STATEFUL_SETS, VOLUMES, Write, adopt,
-    release,
-};
+use write::{BUDGETS, CLAIMS, CLASSES, DEPLOYMENTS, NODES, PODS, REPLICA_SETS, STATEFUL_SETS, VOLUMES, Write};
 
 #[cfg(feature = "testing")]
 pub use self::{kubelet::decide as play, storage::provisioned, write::Write as Written};
@@ -315,72 +313,17 @@ impl Workloads {
         self.act(cluster, key, decision).await
     }
 
-    /// Adopts the orphans of an owner, and releases the dependents that it no longer selects; returns its dependents.
-    async fn claim(&mut self, cluster: &Arc<Cluster>, key: &Key, owner: &Value) -> Result<Vec<Arc<Record>>, Status> {
-        let dependents = if &*key.resource == DEPLOYMENTS {
-            REPLICA_SETS
-        } else {
-            PODS
-        };
-        let mut found = self.families.dependents(key, dependents);
-        if &*key.resource == STATEFUL_SETS {
-            found = found
-                .into_iter()
-                .filter_map(|(relation, pod)| Some((stateful_set::relation(owner, &pod.key.name, relation)?, pod)))
-                .collect();
-        }
-        self.settle(cluster, key, owner, found).await
-    }
-
-    /// Adopts the revisions of an owner that have none; returns its revisions.
-    async fn revisions(&mut self, cluster: &Arc<Cluster>, key: &Key, owner: &Value) -> Result<Vec<Value>, Status> {
-        let mut found = self.families.dependents(key, REVISIONS);
-        found.retain(|(relation, _)| *relation != Relation::Strayed);
-        let own = self.settle(cluster, key, owner, found).await?;
-        Ok(own.iter().map(|record| value(record)).collect())
-    }
-
-    async fn settle(
-        &mut self,
-        cluster: &Arc<Cluster>,
-        key: &Key,
-        owner: &Value,
-        found: Vec<(Relation, Arc<Record>)>,
-    ) -> Result<Vec<Arc<Record>>, Status> {
-        cluster.core.store.look(found.len());
-        let is_deleting = crate::meta::is_deleting(owner);
-        let mut own = Vec::new();
-        for (relation, record) in found {
-            let object = value(&record);
-            let write = match relation {
-                Relation::Own => {
-                    own.push(record);
-                    continue;
-                }
-                _ if is_deleting => continue,
-                Relation::Strayed => release(object, owner),
-                Relation::Orphan if crate::meta::is_deleting(&object) => continue,
-                Relation::Orphan => adopt(object, owner),
-            };
-            self.act(cluster, key, write.into()).await?;
-            own.extend(
-                cluster
-                    .core
-                    .store
-                    .get(&record.key)
-                    .filter(|_| relation == Relation::Orphan),
-            );
-        }
-        Ok(own)
-    }
-
     /// Sends the writes of a decision until one is refused.
     async fn act(&mut self, cluster: &Arc<Cluster>, key: &Key, decision: Decision) -> Result<(), Status> {
         if let Some(again) = decision.again {
             self.queue.add_at(again, key.clone());
         }
+        let revision = |key: &Key| cluster.core.store.get(key).map(|record| record.revision);
         for write in decision.writes {
+            let before = revision(&write.key());
             match write.send(cluster).await {
+                // The server stores the object as it was, in a form of its own: the decision would be the same.
+                Ok(key) if revision(&key) == before => {}
                 Ok(key) => self.look(&cluster.core, &key),
                 // The object has changed, or is gone: that change is in the feed, and causes another decision.
                 Err(status) if is_outdated(&write, &status) => self.look(&cluster.core, &write.key()),
