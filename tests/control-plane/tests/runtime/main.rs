@@ -5,6 +5,7 @@ mod budgets;
 mod chosen;
 mod converted;
 mod cron_jobs;
+mod daemon_sets;
 mod dynamic;
 mod jobs;
 mod migration;

@@ -7,17 +7,19 @@ use serde_json::Value;
 use super::{
     family::{Family, Relation},
     jobs::JOBS,
-    write::{BUDGETS, CLAIMS, DEPLOYMENTS, PODS, REPLICA_SETS, REVISIONS, STATEFUL_SETS},
+    write::{BUDGETS, CLAIMS, DAEMON_SETS, DEPLOYMENTS, PODS, REPLICA_SETS, REVISIONS, STATEFUL_SETS},
 };
 use crate::store::{Key, Record};
 
 /// The kinds of owners, and of what they own.
-const OWNERS: [(&str, &str); 7] = [
+const OWNERS: [(&str, &str); 9] = [
     (DEPLOYMENTS, REPLICA_SETS),
     (REPLICA_SETS, PODS),
     (STATEFUL_SETS, PODS),
+    (DAEMON_SETS, PODS),
     (JOBS, PODS),
     (STATEFUL_SETS, REVISIONS),
+    (DAEMON_SETS, REVISIONS),
     (STATEFUL_SETS, CLAIMS),
     (BUDGETS, PODS),
 ];
@@ -97,6 +99,11 @@ impl Families {
     /// The dependents of an owner of this resource, and the orphans and strays that it has to adopt or to release.
     pub fn dependents(&self, owner: &Key, resource: &str) -> Vec<(Relation, Arc<Record>)> {
         self.of([&owner.resource, resource]).dependents(owner)
+    }
+
+    /// The owners of this resource, in no order.
+    pub fn owners(&self, resource: &str) -> Vec<Key> {
+        self.of([resource, PODS]).owners(resource)
     }
 
     /// The controller of a dependent, if it is a known owner.

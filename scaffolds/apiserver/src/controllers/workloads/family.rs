@@ -172,6 +172,12 @@ impl Family {
         own.chain(orphans.map(|record| (Relation::Orphan, record))).collect()
     }
 
+    /// The owners of this resource, in no order.
+    pub fn owners(&self, resource: &str) -> Vec<Key> {
+        let keys = self.owners.keys().filter(|key| &*key.resource == resource);
+        keys.cloned().collect()
+    }
+
     /// The controller of a dependent, if it is a known owner.
     pub fn owner_of(&self, key: &Key) -> Option<&Key> {
         self.by_uid.get(self.dependents.get(&named(key))?.controller.as_ref()?)

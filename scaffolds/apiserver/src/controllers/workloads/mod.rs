@@ -1,5 +1,5 @@
-//! Workloads: the controllers of Deployments, ReplicaSets, StatefulSets, Jobs and CronJobs, a scheduler that assigns every Pod
-//! to the node `dev`, a kubelet that runs nothing, and the end of the protection of claims and volumes.
+//! Workloads: the controllers of Deployments, ReplicaSets, StatefulSets, DaemonSets, Jobs and CronJobs, a scheduler
+//! that assigns Pods to the node `dev`, a kubelet that runs nothing, and the end of the protection of claims and volumes.
 //!
 //! Each decision is a pure function from the observed objects to writes. A change of an object queues its owner, so the
 //! work for a change is proportional to the dependents of one owner. An object is indexed from the store after each own
@@ -9,6 +9,7 @@ mod behaviour;
 mod budget;
 mod containers;
 mod cron_jobs;
+mod daemon_set;
 mod families;
 mod family;
 mod fields;
@@ -17,6 +18,7 @@ mod jobs;
 mod kubelet;
 mod node;
 mod ownership;
+mod placement;
 mod progress;
 mod protection;
 mod queue;
@@ -47,6 +49,7 @@ use crate::{
     store::{Key, Record},
 };
 use cron_jobs::{CRON_JOBS, CronJobStates};
+use daemon_set::{FailedDaemons, Nodes};
 use families::Families;
 use family::Relation;
 use jobs::{BackoffRecord, JOBS};
@@ -54,7 +57,9 @@ use queue::Queue;
 use replica_set::{Failure, Pod};
 use sets::Set;
 use storage::Storage;
-use write::{BUDGETS, CLAIMS, CLASSES, DEPLOYMENTS, NODES, PODS, REPLICA_SETS, STATEFUL_SETS, VOLUMES, Write};
+use write::{
+    BUDGETS, CLAIMS, CLASSES, DAEMON_SETS, DEPLOYMENTS, NODES, PODS, REPLICA_SETS, STATEFUL_SETS, VOLUMES, Write,
+};
 
 #[cfg(feature = "testing")]
 pub use self::{kubelet::decide as play, storage::provisioned, write::Write as Written};
@@ -109,12 +114,9 @@ impl From<Vec<Write>> for Decision {
 /// Runs the controllers, and starts over when the history was compacted beyond a change that they had not yet seen.
 pub(super) async fn run(cluster: Weak<Cluster>) {
     if let Some(cluster) = cluster.upgrade() {
-        let class = storage::class();
-        for write in node::create(cluster.core.now()).into_iter().chain([class]) {
-            // The node of an earlier server is kept as it is.
-            if write.send(&cluster).await.is_err() {
-                break;
-            }
+        for write in [node::create(), storage::class()] {
+            // Those of an earlier server are kept as they are.
+            drop(write.send(&cluster).await);
         }
     }
     while follow(&cluster).await.is_some() {}
@@ -162,6 +164,9 @@ struct Workloads {
     /// The delays of Jobs after failed Pods.
     backoffs: HashMap<Key, BackoffRecord>,
     cron_jobs: CronJobStates,
+    /// The deletions of failed Pods of DaemonSets.
+    failed_daemons: HashMap<Key, FailedDaemons>,
+    nodes: Nodes,
     /// The Pods that wait until the node takes them.
     unassigned: BTreeSet<(String, String)>,
     /// The claims and volumes that are being deleted, and protected.
@@ -186,7 +191,7 @@ impl Workloads {
         }
         match &*key.resource {
             CLAIMS | VOLUMES | CLASSES => self.look_at_storage(core, key),
-            NODES if key.name == node::NAME => return self.look_at_unassigned(),
+            NODES => return self.look_at_node(core, key),
             CRON_JOBS if core.store.get(key).is_none() => return self.queue.forget(key),
             resource if Families::contain(resource) => {}
             _ => return,
@@ -210,6 +215,9 @@ impl Workloads {
             }
             self.queue.add(owner);
         }
+        if record.is_none() {
+            self.failed_daemons.remove(key);
+        }
         if &*key.resource == PODS {
             let claims = self.protected.iter().filter(|it| it.namespace == key.namespace);
             claims.for_each(|claim| self.queue.add(claim.clone()));
@@ -217,12 +225,6 @@ impl Workloads {
         match record {
             Some(_) => self.queue.add(key.clone()),
             None => self.queue.forget(key),
-        }
-    }
-
-    fn look_at_unassigned(&mut self) {
-        for (namespace, name) in std::mem::take(&mut self.unassigned) {
-            self.queue.add(Key::new(PODS, &namespace, &name));
         }
     }
 
@@ -237,6 +239,8 @@ impl Workloads {
             DEPLOYMENTS => self.deployment(cluster, &key, &object).await,
             REPLICA_SETS => self.replica_set(cluster, &key, &object).await,
             STATEFUL_SETS => self.stateful_set(cluster, &key, &object).await,
+            DAEMON_SETS => self.daemon_set(cluster, &key, &object).await,
+            NODES => self.node(cluster, &key, &object).await,
             JOBS => self.job(cluster, &key, &object).await,
             CRON_JOBS => self.cron_job(cluster, &key, &object).await,
             BUDGETS => self.budget(cluster, &key, &object).await,
@@ -294,23 +298,6 @@ impl Workloads {
         let decision = replica_set::status(set, &pods, failure.as_ref(), now);
         self.act(cluster, key, decision).await?;
         done
-    }
-
-    async fn pod(&mut self, cluster: &Arc<Cluster>, key: &Key, pod: &Value) -> Result<(), Status> {
-        self.untrack(cluster, key, pod).await?;
-        let node = cluster.core.store.get(&Key::new(NODES, "", node::NAME));
-        let now = cluster.core.now();
-        let mut decision = kubelet::decide(pod, now);
-        if node::is_unassigned(pod) {
-            let waits = storage::waits(&cluster.core, key, pod);
-            let is_open = node::is_open(node.as_deref().map(value).as_ref());
-            if waits.is_some() || !is_open {
-                self.unassigned.insert((key.namespace.clone(), key.name.clone()));
-                let unschedulable = waits.map(|why| kubelet::unschedulable(pod, &why, now));
-                decision = unschedulable.unwrap_or_default();
-            }
-        }
-        self.act(cluster, key, decision).await
     }
 
     /// Sends the writes of a decision until one is refused.

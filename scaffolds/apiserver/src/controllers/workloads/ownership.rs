@@ -5,9 +5,9 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::{
-    Workloads,
+    Decision, Workloads,
     family::Relation,
-    stateful_set, value,
+    history, stateful_set, value,
     write::{DEPLOYMENTS, PODS, REPLICA_SETS, REVISIONS, STATEFUL_SETS, adopt, release},
 };
 use crate::{
@@ -50,6 +50,23 @@ impl Workloads {
         found.retain(|(relation, _)| *relation != Relation::Strayed);
         let own = self.settle(cluster, key, owner, found).await?;
         Ok(own.iter().map(|record| value(record)).collect())
+    }
+
+    /// Sends the writes of a decision. If another object has the name of the new revision, the next hash has another seed.
+    pub(super) async fn revise(
+        &mut self,
+        cluster: &Arc<Cluster>,
+        key: &Key,
+        owner: &Value,
+        decision: Decision,
+    ) -> Result<(), Status> {
+        let revises = decision.writes.first().is_some_and(history::is_new);
+        match self.act(cluster, key, decision).await {
+            Err(status) if revises && status.code == 409 => {
+                self.act(cluster, key, history::collided(owner).into()).await
+            }
+            done => done,
+        }
     }
 
     async fn settle(

@@ -10,6 +10,7 @@ use crate::{controllers::act, effects::Cluster, meta, registry::Reply, status::S
 pub(super) const DEPLOYMENTS: &str = "apps/deployments";
 pub(super) const REPLICA_SETS: &str = "apps/replicasets";
 pub(super) const STATEFUL_SETS: &str = "apps/statefulsets";
+pub(super) const DAEMON_SETS: &str = "apps/daemonsets";
 pub(super) const REVISIONS: &str = "apps/controllerrevisions";
 pub(super) const PODS: &str = "/pods";
 pub(super) const NODES: &str = "/nodes";
@@ -34,7 +35,7 @@ pub enum Write {
     Delete(Value, Option<i64>),
     /// Deletes the object, with this propagation policy.
     Cascade(Value, &'static str),
-    /// Assigns the Pod to the node.
+    /// Assigns the Pod to the node that its spec names here.
     Bind(Value),
 }
 
@@ -59,6 +60,7 @@ impl Write {
             Some("Job") => super::jobs::JOBS,
             Some("CronJob") => super::cron_jobs::CRON_JOBS,
             Some("StatefulSet") => STATEFUL_SETS,
+            Some("DaemonSet") => DAEMON_SETS,
             Some("ControllerRevision") => REVISIONS,
             Some("PodDisruptionBudget") => BUDGETS,
             Some("Node") => NODES,
@@ -97,7 +99,7 @@ impl Write {
                 let options = json!({"preconditions": preconditions, "propagationPolicy": policy});
                 act::delete(cluster, &key, &options).await?;
             }
-            Self::Bind(_) => act::bind(cluster, &key, super::node::NAME).await?,
+            Self::Bind(pod) => act::bind(cluster, &key, super::fields::text(pod, "/spec/nodeName")).await?,
         }
         Ok(key)
     }
