@@ -1,4 +1,4 @@
-//! Deployments, ReplicaSets, StatefulSets, DaemonSets, Jobs, CronJobs, Pods and claims on a server whose workloads
+//! Deployments, ReplicaSets, StatefulSets, DaemonSets, Jobs, CronJobs, Services, Pods and claims on a server whose workloads
 //! run: in virtual time.
 
 mod budgets;
@@ -11,5 +11,6 @@ mod deployments;
 mod jobs;
 mod pods;
 mod replica_sets;
+mod services;
 mod stateful_sets;
 mod storage;

@@ -14,7 +14,7 @@ const DEPLOYMENTS: &str = "/apis/apps/v1/namespaces/default/deployments";
 const DEPLOYMENT: &str = "/apis/apps/v1/namespaces/default/deployments/web";
 
 /// Budgets without times, and the number of Pods.
-fn state(client: &Client) -> BoxFuture<'_, Result<Value>> {
+pub(super) fn state(client: &Client) -> BoxFuture<'_, Result<Value>> {
     Box::pin(async {
         let mut budgets = items(client, BUDGETS).await?;
         for budget in &mut budgets {

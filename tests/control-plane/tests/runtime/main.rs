@@ -11,6 +11,7 @@ mod jobs;
 mod migration;
 mod ownership;
 mod selectors;
+mod services;
 mod stateful_sets;
 mod workloads;
 

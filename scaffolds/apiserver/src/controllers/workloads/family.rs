@@ -68,10 +68,9 @@ impl Family {
         }
     }
 
-    /// Adds or changes an owner.
-    pub fn set_owner(&mut self, key: &Key, object: &Value) {
+    /// Adds or changes an owner with this selector.
+    pub fn set_owner(&mut self, key: &Key, object: &Value, selector: &Value) {
         self.remove_owner(key);
-        let selector = &object["spec"]["selector"];
         let first = selector["matchLabels"]
             .as_object()
             .and_then(|labels| labels.iter().next());
@@ -174,8 +173,11 @@ impl Family {
 
     /// The owners of this resource, in no order.
     pub fn owners(&self, resource: &str) -> Vec<Key> {
-        let keys = self.owners.keys().filter(|key| &*key.resource == resource);
-        keys.cloned().collect()
+        self.owners
+            .keys()
+            .filter(|key| &*key.resource == resource)
+            .cloned()
+            .collect()
     }
 
     /// The controller of a dependent, if it is a known owner.

@@ -1,4 +1,4 @@
-//! Workloads: the controllers of Deployments, ReplicaSets, StatefulSets, DaemonSets, Jobs and CronJobs, a scheduler
+//! Workloads: the controllers of Deployments, ReplicaSets, StatefulSets, DaemonSets, Jobs, CronJobs and Services, a scheduler
 //! that assigns Pods to the node `dev`, a kubelet that runs nothing, and the end of the protection of claims and volumes.
 //!
 //! Each decision is a pure function from the observed objects to writes. A change of an object queues its owner, so the
@@ -27,6 +27,7 @@ mod revisions;
 mod rollout;
 mod scales;
 mod scaling;
+mod services;
 mod sets;
 mod stateful_set;
 mod storage;
@@ -58,7 +59,8 @@ use replica_set::{Failure, Pod};
 use sets::Set;
 use storage::Storage;
 use write::{
-    BUDGETS, CLAIMS, CLASSES, DAEMON_SETS, DEPLOYMENTS, NODES, PODS, REPLICA_SETS, STATEFUL_SETS, VOLUMES, Write,
+    BUDGETS, CLAIMS, CLASSES, DAEMON_SETS, DEPLOYMENTS, ENDPOINTS, NODES, PODS, REPLICA_SETS, SERVICES, STATEFUL_SETS,
+    VOLUMES, Write,
 };
 
 #[cfg(feature = "testing")]
@@ -192,6 +194,9 @@ impl Workloads {
         match &*key.resource {
             CLAIMS | VOLUMES | CLASSES => self.look_at_storage(core, key),
             NODES => return self.look_at_node(core, key),
+            // Endpoints have the name of their Service, and depend on it.
+            ENDPOINTS => return self.queue.add(Key::new(SERVICES, &key.namespace, &key.name)),
+            SERVICES => self.queue.add(Key::new(ENDPOINTS, &key.namespace, &key.name)),
             CRON_JOBS if core.store.get(key).is_none() => return self.queue.forget(key),
             resource if Families::contain(resource) => {}
             _ => return,
@@ -243,6 +248,8 @@ impl Workloads {
             NODES => self.node(cluster, &key, &object).await,
             JOBS => self.job(cluster, &key, &object).await,
             CRON_JOBS => self.cron_job(cluster, &key, &object).await,
+            SERVICES => self.service(cluster, &key, &object).await,
+            ENDPOINTS => self.endpoints(cluster, &key, &object).await,
             BUDGETS => self.budget(cluster, &key, &object).await,
             CLAIMS => self.storage_claim(cluster, &key, &object).await,
             VOLUMES => self.volume(cluster, &key, &object).await,

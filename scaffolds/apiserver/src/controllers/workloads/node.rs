@@ -12,7 +12,7 @@ use super::{
     kubelet,
     placement::{self, NodeView},
     storage, value,
-    write::{DAEMON_SETS, PODS, Write},
+    write::{DAEMON_SETS, PODS, SERVICES, Write},
 };
 use crate::{effects::Cluster, meta, state::Core, status::Status, store::Key};
 
@@ -95,8 +95,9 @@ impl Workloads {
         for (namespace, name) in std::mem::take(&mut self.unassigned) {
             self.queue.add(Key::new(PODS, &namespace, &name));
         }
-        for set in self.families.owners(DAEMON_SETS) {
-            self.queue.add(set);
+        for resource in [DAEMON_SETS, SERVICES] {
+            let owners = self.families.owners(resource);
+            owners.into_iter().for_each(|owner| self.queue.add(owner));
         }
     }
 

@@ -50,6 +50,10 @@ impl NodeView {
         })
     }
 
+    pub fn label(&self, name: &str) -> Option<&str> {
+        self.labels.get(name).map(String::as_str)
+    }
+
     /// Whether the scheduler assigns a Pod to the node: it looks at nothing but whether the node is cordoned.
     pub fn takes(&self, pod: &Value) -> bool {
         !self.is_cordoned || tolerates(&pod["spec"], &json!({"key": CORDONED, "effect": "NoSchedule"}))
