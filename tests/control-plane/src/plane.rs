@@ -24,7 +24,7 @@ use tokio::time::{Instant, sleep};
 use crate::{Assets, Audit, PERIOD, audit, credentials, guardian, program::Program};
 
 /// The enabled controllers of kube-controller-manager. None handles nodes, or Pods on missing nodes.
-const CONTROLLERS: [&str; 12] = [
+const CONTROLLERS: [&str; 16] = [
     "garbage-collector-controller",
     "namespace-controller",
     "clusterrole-aggregation-controller",
@@ -37,6 +37,10 @@ const CONTROLLERS: [&str; 12] = [
     "persistentvolume-binder-controller",
     "persistentvolumeclaim-protection-controller",
     "persistentvolume-protection-controller",
+    "disruption-controller",
+    "daemonset-controller",
+    "endpointslice-controller",
+    "endpoints-controller",
 ];
 
 /// The API server is ready after three seconds, and later on a busy machine.

@@ -54,9 +54,9 @@ pub struct Controllers {
     /// Creates the ServiceAccount `default` in every namespace, and the ConfigMap `kube-root-ca.crt` with the
     /// [certificate authority](crate::Options::certificate_authority) of the server, if there is one.
     pub service_accounts: bool,
-    /// Rolls out Deployments and StatefulSets, creates the Pods of ReplicaSets and Jobs, and reports Pods as running on a node
-    /// `dev`: no container runs. Claims are bound to volumes without storage, and disruption budgets count Pods. Claims and
-    /// volumes that are being deleted go once nothing uses them.
+    /// Rolls out Deployments, StatefulSets and DaemonSets, creates the Pods of ReplicaSets and Jobs, and reports Pods as running
+    /// on a node `dev`: no container runs. Services have the addresses of their Pods, claims are bound to volumes without
+    /// storage, and disruption budgets count Pods. Claims and volumes that are being deleted go once nothing uses them.
     pub workloads: bool,
 }
 

@@ -49,7 +49,8 @@ impl LabelSelector {
         }
     }
 
-    /// The selector in a LabelSelector (`matchLabels` and `matchExpressions`), which has been validated.
+    /// The selector in a LabelSelector (`matchLabels` and `matchExpressions`), which has been validated. The expressions may
+    /// also have the operators `Gt` and `Lt` of node selectors.
     pub fn of(object: &Value) -> Self {
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         let labels = object["matchLabels"].as_object().into_iter().flatten();
@@ -59,15 +60,18 @@ impl LabelSelector {
         });
         let expressions = object["matchExpressions"].as_array().into_iter().flatten();
         let expressions = expressions.map(|expression| {
-            let values = expression["values"]
+            let values: BTreeSet<String> = expression["values"]
                 .as_array()
                 .into_iter()
                 .flatten()
                 .map(text)
                 .collect();
+            let number = || values.first().and_then(|value| value.parse().ok());
             Requirement {
                 key: text(&expression["key"]),
                 operator: match expression["operator"].as_str() {
+                    Some("Gt") => Operator::GreaterThan(number().unwrap_or(i64::MAX)),
+                    Some("Lt") => Operator::LessThan(number().unwrap_or(i64::MIN)),
                     Some("In") => Operator::In(values),
                     Some("NotIn") => Operator::NotIn(values),
                     Some("Exists") => Operator::Exists,

@@ -104,3 +104,18 @@ async fn a_budget_whose_pods_have_a_controller_without_a_scale_says_so() {
         "configmaps does not implement the scale subresource"
     );
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_status_that_the_server_stores_in_another_form_is_written_once() {
+    let wire = cluster();
+    // Its status has no evicted Pods, for which the server stores nothing.
+    wire.make(BUDGETS, &budget(&json!({"minAvailable": 2}))).await;
+    let work = async || {
+        for _ in 0..1000 {
+            tokio::task::yield_now().await;
+        }
+        wire.server.looked()
+    };
+    let before = work().await;
+    assert_eq!(work().await, before);
+}

@@ -1,13 +1,16 @@
-//! Deployments, ReplicaSets, StatefulSets, Jobs, CronJobs, Pods and claims on a server whose workloads run: in virtual time.
+//! Deployments, ReplicaSets, StatefulSets, DaemonSets, Jobs, CronJobs, Services, Pods and claims on a server whose workloads
+//! run: in virtual time.
 
 mod budgets;
 mod cluster;
 #[path = "../common/mod.rs"]
 mod common;
 mod cron_jobs;
+mod daemon_sets;
 mod deployments;
 mod jobs;
 mod pods;
 mod replica_sets;
+mod services;
 mod stateful_sets;
 mod storage;

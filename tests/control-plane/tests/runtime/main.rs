@@ -1,14 +1,18 @@
 //! Abilities of the runtime that depend on how a real API server behaves, such as CRDs that come and go.
 
 mod absent;
+mod budgets;
 mod chosen;
 mod converted;
 mod cron_jobs;
+mod daemon_sets;
 mod dynamic;
 mod jobs;
 mod migration;
 mod ownership;
+mod programs;
 mod selectors;
+mod services;
 mod stateful_sets;
 mod workloads;
 

@@ -1,5 +1,5 @@
 //! Deployments on the in-process API server and on kube-apiserver with kube-controller-manager, with the same kubelet: each
-//! step of a life ends in the same state. So do Jobs and CronJobs, in files of their own.
+//! step of a life ends in the same state. So do other workloads, in files of their own.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -62,10 +62,12 @@ pub async fn kubelet(client: Client) {
             pod["kind"] = json!("Pod");
             let path = format!("{PODS}/{}", pod["metadata"]["name"].as_str().unwrap_or_default());
             for write in play(&pod, i64::try_from(now).unwrap_or_default()).writes {
-                let target =
-                    json!({"metadata": {"name": pod["metadata"]["name"]}, "target": {"kind": "Node", "name": "dev"}});
                 let sent = match &write {
-                    Written::Bind(_) => send(&client, "POST", &format!("{path}/binding"), &target).await,
+                    Written::Bind(pod) => {
+                        let target = json!({"kind": "Node", "name": pod["spec"]["nodeName"]});
+                        let binding = json!({"metadata": {"name": pod["metadata"]["name"]}, "target": target});
+                        send(&client, "POST", &format!("{path}/binding"), &binding).await
+                    }
                     Written::Status(pod) => send(&client, "PUT", &format!("{path}/status"), pod).await,
                     Written::Delete(..) => send(&client, "DELETE", &path, &json!({"gracePeriodSeconds": 0})).await,
                     other => panic!("a kubelet sends no {other:?}"),

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{
     Decision,
-    fields::{int, set_count, text},
+    fields::{int, part, set_count, text},
     replica_set::Pod,
 };
 use crate::meta;
@@ -65,27 +65,13 @@ pub(super) fn decide(budget: &Value, pods: &[Pod], scale: Result<i64, String>, n
     ] {
         status[field] = json!(number);
     }
-    if let Some(fields) = status.as_object_mut() {
-        fields.remove("disruptedPods");
-    }
-    if disrupted.as_object().is_some_and(|pods| !pods.is_empty()) {
-        status["disruptedPods"] = disrupted;
-    }
+    status["disruptedPods"] = disrupted;
     let values = match allowed > 0 {
         true => ["True", "SufficientPods", ""],
         false => ["False", "InsufficientPods", ""],
     };
     allow(&mut status, values, now);
     Decision::about_status(budget, status, again)
-}
-
-/// A number, or a percentage of all, rounded up.
-fn part(amount: &Value, all: i64) -> i64 {
-    let percent = amount.as_str().and_then(|it| it.strip_suffix('%')?.parse::<i64>().ok());
-    percent.map_or_else(
-        || amount.as_i64().unwrap_or_default(),
-        |percent| (percent * all + 99) / 100,
-    )
 }
 
 /// The Pods whose eviction was recorded, and that are not yet being deleted, and when the first of them counts again.

@@ -2,24 +2,31 @@
 
 use std::{collections::HashSet, sync::Arc};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{
     family::{Family, Relation},
     jobs::JOBS,
-    write::{BUDGETS, CLAIMS, DEPLOYMENTS, PODS, REPLICA_SETS, REVISIONS, STATEFUL_SETS},
+    services::SERVICE_NAME,
+    write::{
+        BUDGETS, CLAIMS, DAEMON_SETS, DEPLOYMENTS, PODS, REPLICA_SETS, REVISIONS, SERVICES, SLICES, STATEFUL_SETS,
+    },
 };
 use crate::store::{Key, Record};
 
 /// The kinds of owners, and of what they own.
-const OWNERS: [(&str, &str); 7] = [
+const OWNERS: [(&str, &str); 11] = [
     (DEPLOYMENTS, REPLICA_SETS),
     (REPLICA_SETS, PODS),
     (STATEFUL_SETS, PODS),
+    (DAEMON_SETS, PODS),
     (JOBS, PODS),
     (STATEFUL_SETS, REVISIONS),
+    (DAEMON_SETS, REVISIONS),
     (STATEFUL_SETS, CLAIMS),
     (BUDGETS, PODS),
+    (SERVICES, PODS),
+    (SERVICES, SLICES),
 ];
 
 /// The indexes, by the kind of the dependents.
@@ -31,6 +38,8 @@ pub(super) struct Families {
     claims: Family,
     /// The Pods again, for those who only select them.
     selected: Family,
+    /// The EndpointSlices, by the name of their Service.
+    slices: Family,
 }
 
 impl Default for Families {
@@ -41,6 +50,7 @@ impl Default for Families {
             revisions: Family::default(),
             claims: Family::by_selector(),
             selected: Family::by_selector(),
+            slices: Family::by_selector(),
         }
     }
 }
@@ -53,7 +63,8 @@ impl Families {
 
     fn of(&self, pair: [&str; 2]) -> &Family {
         match pair {
-            [BUDGETS, _] => &self.selected,
+            [_, SLICES] => &self.slices,
+            [BUDGETS | SERVICES, _] => &self.selected,
             [_, REPLICA_SETS] => &self.replica_sets,
             [_, REVISIONS] => &self.revisions,
             [_, CLAIMS] => &self.claims,
@@ -63,7 +74,8 @@ impl Families {
 
     fn of_mut(&mut self, pair: [&str; 2]) -> &mut Family {
         match pair {
-            [BUDGETS, _] => &mut self.selected,
+            [_, SLICES] => &mut self.slices,
+            [BUDGETS | SERVICES, _] => &mut self.selected,
             [_, REPLICA_SETS] => &mut self.replica_sets,
             [_, REVISIONS] => &mut self.revisions,
             [_, CLAIMS] => &mut self.claims,
@@ -73,12 +85,17 @@ impl Families {
 
     /// Indexes the state of an object, or that it is gone; returns the owners that this concerns.
     pub fn look(&mut self, key: &Key, record: Option<&Arc<Record>>, object: &Value) -> Vec<Key> {
-        let selects = object["spec"]["selector"].is_object();
+        let present = &object["spec"]["selector"];
         for (owners, dependents) in OWNERS.iter().filter(|pair| pair.0 == &*key.resource) {
             let family = self.of_mut([owners, dependents]);
-            match selects {
-                true => family.set_owner(key, object),
-                false => family.remove_owner(key),
+            match (present.is_object(), [*owners, *dependents]) {
+                (false, _) => family.remove_owner(key),
+                (true, [SERVICES, SLICES]) => {
+                    let name = json!({"matchLabels": {SERVICE_NAME: key.name}});
+                    family.set_owner(key, object, &name);
+                }
+                (true, [SERVICES, _]) => family.set_owner(key, object, &json!({"matchLabels": present})),
+                (true, _) => family.set_owner(key, object, present),
             }
         }
         let mut concerned = HashSet::new();
@@ -97,6 +114,11 @@ impl Families {
     /// The dependents of an owner of this resource, and the orphans and strays that it has to adopt or to release.
     pub fn dependents(&self, owner: &Key, resource: &str) -> Vec<(Relation, Arc<Record>)> {
         self.of([&owner.resource, resource]).dependents(owner)
+    }
+
+    /// The owners of this resource, in no order.
+    pub fn owners(&self, resource: &str) -> Vec<Key> {
+        self.of([resource, PODS]).owners(resource)
     }
 
     /// The controller of a dependent, if it is a known owner.

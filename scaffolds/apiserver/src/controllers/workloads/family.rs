@@ -68,10 +68,9 @@ impl Family {
         }
     }
 
-    /// Adds or changes an owner.
-    pub fn set_owner(&mut self, key: &Key, object: &Value) {
+    /// Adds or changes an owner with this selector.
+    pub fn set_owner(&mut self, key: &Key, object: &Value, selector: &Value) {
         self.remove_owner(key);
-        let selector = &object["spec"]["selector"];
         let first = selector["matchLabels"]
             .as_object()
             .and_then(|labels| labels.iter().next());
@@ -170,6 +169,15 @@ impl Family {
         let orphans = self.orphans.get(&owner.label).into_iter().flatten().filter_map(record);
         let orphans = orphans.filter(|record| owner.selector.matches(record.labels()));
         own.chain(orphans.map(|record| (Relation::Orphan, record))).collect()
+    }
+
+    /// The owners of this resource, in no order.
+    pub fn owners(&self, resource: &str) -> Vec<Key> {
+        self.owners
+            .keys()
+            .filter(|key| &*key.resource == resource)
+            .cloned()
+            .collect()
     }
 
     /// The controller of a dependent, if it is a known owner.

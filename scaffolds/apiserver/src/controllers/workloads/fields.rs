@@ -21,6 +21,15 @@ pub(super) fn items<'a>(object: &'a Value, pointer: &str) -> &'a [Value] {
     list.map(Vec::as_slice).unwrap_or_default()
 }
 
+/// A number, or a percentage of all, rounded up.
+pub(super) fn part(amount: &Value, all: i64) -> i64 {
+    let percent = amount.as_str().and_then(|it| it.strip_suffix('%')?.parse::<i64>().ok());
+    percent.map_or_else(
+        || amount.as_i64().unwrap_or_default(),
+        |percent| (percent * all + 99) / 100,
+    )
+}
+
 /// An annotation, if the object has it.
 pub(super) fn annotation<'a>(object: &'a Value, name: &str) -> Option<&'a str> {
     meta::of(object).get("annotations")?.get(name)?.as_str()

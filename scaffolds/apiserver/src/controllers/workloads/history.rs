@@ -1,4 +1,4 @@
-//! ControllerRevisions: the templates that a StatefulSet has had, with their numbers.
+//! ControllerRevisions: the templates that a StatefulSet or a DaemonSet has had, with their numbers.
 
 use std::collections::HashSet;
 
@@ -11,7 +11,10 @@ use super::{
 };
 use crate::meta;
 
-/// The label of a ControllerRevision with the hash of its data.
+/// The label of a Pod that leads to its ControllerRevision: with the name of a StatefulSet's revision, and with the hash
+/// of a DaemonSet's revision, which has the label, too.
+pub(super) const REVISION: &str = "controller-revision-hash";
+/// The label of a StatefulSet's ControllerRevision with the hash of its data.
 const HASH: &str = "controller.kubernetes.io/hash";
 /// The longest part of the name of a ControllerRevision before the hash, in bytes.
 const LONGEST_PREFIX: usize = 223;
@@ -61,13 +64,20 @@ pub(super) fn collided(owner: &Value) -> Write {
 
 /// The deletions of the oldest revisions beyond the limit, apart from those in use.
 pub(super) fn clean(owner: &Value, revisions: &[Value], used: &HashSet<&str>) -> Vec<Write> {
-    let old: Vec<&Value> = revisions
-        .iter()
-        .filter(|it| !used.contains(meta::text(it, "name")))
-        .collect();
+    let old = revisions.iter().filter(|it| !used.contains(meta::text(it, "name")));
+    let surplus = surplus(owner, old.clone().count());
+    old.take(surplus).map(deletion).collect()
+}
+
+/// The number of revisions beyond the limit.
+pub(super) fn surplus(owner: &Value, count: usize) -> usize {
     let limit = usize::try_from(int(owner, "/spec/revisionHistoryLimit")).unwrap_or(usize::MAX);
-    let surplus = old.iter().take(old.len().saturating_sub(limit));
-    surplus.map(|it| Write::Delete((*it).clone(), None)).collect()
+    count.saturating_sub(limit)
+}
+
+/// The deletion of a revision.
+pub(super) fn deletion(revision: &Value) -> Write {
+    Write::Delete(revision.clone(), None)
 }
 
 /// The patch that brings the template back.
@@ -78,7 +88,10 @@ fn data(owner: &Value) -> Value {
 }
 
 fn create(owner: &Value, data: Value, number: i64) -> Value {
-    let hash = hash(&data, int(owner, "/status/collisionCount"));
+    let (label, hash) = match owner["kind"] == "DaemonSet" {
+        true => (REVISION, revisions::hash(owner)),
+        false => (HASH, hash(&data, int(owner, "/status/collisionCount"))),
+    };
     let prefix = meta::text(owner, "name");
     let prefix = prefix.get(..LONGEST_PREFIX).unwrap_or(prefix);
     let mut revision = json!({
@@ -89,7 +102,7 @@ fn create(owner: &Value, data: Value, number: i64) -> Value {
         },
         "data": data, "revision": number,
     });
-    revision["metadata"]["labels"][HASH] = json!(hash);
+    revision["metadata"]["labels"][label] = json!(hash);
     if let Some(annotations) = meta::of(owner).get("annotations") {
         revision["metadata"]["annotations"] = annotations.clone();
     }

@@ -1,4 +1,4 @@
-//! A kubelet that runs nothing: it reports of each Pod on the node what its annotation says, and
+//! A kubelet that runs nothing: it reports of each Pod on a node what its annotation says, and
 //! removes Pods that are being deleted once their containers have stopped.
 
 use kubewright_machinery::time;
@@ -9,7 +9,7 @@ use super::{
     behaviour::{Behaviour, Exit},
     containers::{self, State},
     fields::{items, text},
-    node,
+    node, placement,
     write::Write,
 };
 use crate::meta;
@@ -34,7 +34,7 @@ pub fn decide(pod: &Value, now: i64) -> Decision {
     if node::is_unassigned(pod) {
         return assign(pod, now);
     }
-    if text(pod, "/spec/nodeName") != node::NAME {
+    if text(pod, "/spec/nodeName").is_empty() {
         return Decision::default();
     }
     let is_finished = ["Succeeded", "Failed"].contains(&text(pod, "/status/phase"));
@@ -56,7 +56,9 @@ pub fn decide(pod: &Value, now: i64) -> Decision {
 fn assign(pod: &Value, now: i64) -> Decision {
     let behaviour = Behaviour::of(pod);
     if !behaviour.is_ok_and(|behaviour| behaviour.is_unschedulable) {
-        return Write::Bind(pod.clone()).into();
+        let mut assigned = pod.clone();
+        assigned["spec"]["nodeName"] = json!(placement::target(pod).unwrap_or(node::NAME));
+        return Write::Bind(assigned).into();
     }
     unschedulable(pod, "1 node(s) didn't satisfy the annotation.", now)
 }

@@ -1,5 +1,5 @@
-//! Workloads: the controllers of Deployments, ReplicaSets, StatefulSets, Jobs and CronJobs, a scheduler that assigns every Pod
-//! to the node `dev`, a kubelet that runs nothing, and the end of the protection of claims and volumes.
+//! Workloads: the controllers of Deployments, ReplicaSets, StatefulSets, DaemonSets, Jobs, CronJobs and Services, a scheduler
+//! that assigns Pods to the node `dev`, a kubelet that runs nothing, and the end of the protection of claims and volumes.
 //!
 //! Each decision is a pure function from the observed objects to writes. A change of an object queues its owner, so the
 //! work for a change is proportional to the dependents of one owner. An object is indexed from the store after each own
@@ -9,6 +9,7 @@ mod behaviour;
 mod budget;
 mod containers;
 mod cron_jobs;
+mod daemon_set;
 mod families;
 mod family;
 mod fields;
@@ -16,6 +17,8 @@ mod history;
 mod jobs;
 mod kubelet;
 mod node;
+mod ownership;
+mod placement;
 mod progress;
 mod protection;
 mod queue;
@@ -24,6 +27,7 @@ mod revisions;
 mod rollout;
 mod scales;
 mod scaling;
+mod services;
 mod sets;
 mod stateful_set;
 mod storage;
@@ -46,6 +50,7 @@ use crate::{
     store::{Key, Record},
 };
 use cron_jobs::{CRON_JOBS, CronJobStates};
+use daemon_set::{FailedDaemons, Nodes};
 use families::Families;
 use family::Relation;
 use jobs::{BackoffRecord, JOBS};
@@ -54,8 +59,8 @@ use replica_set::{Failure, Pod};
 use sets::Set;
 use storage::Storage;
 use write::{
-    BUDGETS, CLAIMS, CLASSES, DEPLOYMENTS, NODES, PODS, REPLICA_SETS, REVISIONS, STATEFUL_SETS, VOLUMES, Write, adopt,
-    release,
+    BUDGETS, CLAIMS, CLASSES, DAEMON_SETS, DEPLOYMENTS, ENDPOINTS, NODES, PODS, REPLICA_SETS, SERVICES, STATEFUL_SETS,
+    VOLUMES, Write,
 };
 
 #[cfg(feature = "testing")]
@@ -111,12 +116,9 @@ impl From<Vec<Write>> for Decision {
 /// Runs the controllers, and starts over when the history was compacted beyond a change that they had not yet seen.
 pub(super) async fn run(cluster: Weak<Cluster>) {
     if let Some(cluster) = cluster.upgrade() {
-        let class = storage::class();
-        for write in node::create(cluster.core.now()).into_iter().chain([class]) {
-            // The node of an earlier server is kept as it is.
-            if write.send(&cluster).await.is_err() {
-                break;
-            }
+        for write in [node::create(), storage::class()] {
+            // Those of an earlier server are kept as they are.
+            drop(write.send(&cluster).await);
         }
     }
     while follow(&cluster).await.is_some() {}
@@ -164,6 +166,9 @@ struct Workloads {
     /// The delays of Jobs after failed Pods.
     backoffs: HashMap<Key, BackoffRecord>,
     cron_jobs: CronJobStates,
+    /// The deletions of failed Pods of DaemonSets.
+    failed_daemons: HashMap<Key, FailedDaemons>,
+    nodes: Nodes,
     /// The Pods that wait until the node takes them.
     unassigned: BTreeSet<(String, String)>,
     /// The claims and volumes that are being deleted, and protected.
@@ -188,7 +193,10 @@ impl Workloads {
         }
         match &*key.resource {
             CLAIMS | VOLUMES | CLASSES => self.look_at_storage(core, key),
-            NODES if key.name == node::NAME => return self.look_at_unassigned(),
+            NODES => return self.look_at_node(core, key),
+            // Endpoints have the name of their Service, and depend on it.
+            ENDPOINTS => return self.queue.add(Key::new(SERVICES, &key.namespace, &key.name)),
+            SERVICES => self.queue.add(Key::new(ENDPOINTS, &key.namespace, &key.name)),
             CRON_JOBS if core.store.get(key).is_none() => return self.queue.forget(key),
             resource if Families::contain(resource) => {}
             _ => return,
@@ -212,6 +220,9 @@ impl Workloads {
             }
             self.queue.add(owner);
         }
+        if record.is_none() {
+            self.failed_daemons.remove(key);
+        }
         if &*key.resource == PODS {
             let claims = self.protected.iter().filter(|it| it.namespace == key.namespace);
             claims.for_each(|claim| self.queue.add(claim.clone()));
@@ -219,12 +230,6 @@ impl Workloads {
         match record {
             Some(_) => self.queue.add(key.clone()),
             None => self.queue.forget(key),
-        }
-    }
-
-    fn look_at_unassigned(&mut self) {
-        for (namespace, name) in std::mem::take(&mut self.unassigned) {
-            self.queue.add(Key::new(PODS, &namespace, &name));
         }
     }
 
@@ -239,8 +244,12 @@ impl Workloads {
             DEPLOYMENTS => self.deployment(cluster, &key, &object).await,
             REPLICA_SETS => self.replica_set(cluster, &key, &object).await,
             STATEFUL_SETS => self.stateful_set(cluster, &key, &object).await,
+            DAEMON_SETS => self.daemon_set(cluster, &key, &object).await,
+            NODES => self.node(cluster, &key, &object).await,
             JOBS => self.job(cluster, &key, &object).await,
             CRON_JOBS => self.cron_job(cluster, &key, &object).await,
+            SERVICES => self.service(cluster, &key, &object).await,
+            ENDPOINTS => self.endpoints(cluster, &key, &object).await,
             BUDGETS => self.budget(cluster, &key, &object).await,
             CLAIMS => self.storage_claim(cluster, &key, &object).await,
             VOLUMES => self.volume(cluster, &key, &object).await,
@@ -298,89 +307,17 @@ impl Workloads {
         done
     }
 
-    async fn pod(&mut self, cluster: &Arc<Cluster>, key: &Key, pod: &Value) -> Result<(), Status> {
-        self.untrack(cluster, key, pod).await?;
-        let node = cluster.core.store.get(&Key::new(NODES, "", node::NAME));
-        let now = cluster.core.now();
-        let mut decision = kubelet::decide(pod, now);
-        if node::is_unassigned(pod) {
-            let waits = storage::waits(&cluster.core, key, pod);
-            let is_open = node::is_open(node.as_deref().map(value).as_ref());
-            if waits.is_some() || !is_open {
-                self.unassigned.insert((key.namespace.clone(), key.name.clone()));
-                let unschedulable = waits.map(|why| kubelet::unschedulable(pod, &why, now));
-                decision = unschedulable.unwrap_or_default();
-            }
-        }
-        self.act(cluster, key, decision).await
-    }
-
-    /// Adopts the orphans of an owner, and releases the dependents that it no longer selects; returns its dependents.
-    async fn claim(&mut self, cluster: &Arc<Cluster>, key: &Key, owner: &Value) -> Result<Vec<Arc<Record>>, Status> {
-        let dependents = if &*key.resource == DEPLOYMENTS {
-            REPLICA_SETS
-        } else {
-            PODS
-        };
-        let mut found = self.families.dependents(key, dependents);
-        if &*key.resource == STATEFUL_SETS {
-            found = found
-                .into_iter()
-                .filter_map(|(relation, pod)| Some((stateful_set::relation(owner, &pod.key.name, relation)?, pod)))
-                .collect();
-        }
-        self.settle(cluster, key, owner, found).await
-    }
-
-    /// Adopts the revisions of an owner that have none; returns its revisions.
-    async fn revisions(&mut self, cluster: &Arc<Cluster>, key: &Key, owner: &Value) -> Result<Vec<Value>, Status> {
-        let mut found = self.families.dependents(key, REVISIONS);
-        found.retain(|(relation, _)| *relation != Relation::Strayed);
-        let own = self.settle(cluster, key, owner, found).await?;
-        Ok(own.iter().map(|record| value(record)).collect())
-    }
-
-    async fn settle(
-        &mut self,
-        cluster: &Arc<Cluster>,
-        key: &Key,
-        owner: &Value,
-        found: Vec<(Relation, Arc<Record>)>,
-    ) -> Result<Vec<Arc<Record>>, Status> {
-        cluster.core.store.look(found.len());
-        let is_deleting = crate::meta::is_deleting(owner);
-        let mut own = Vec::new();
-        for (relation, record) in found {
-            let object = value(&record);
-            let write = match relation {
-                Relation::Own => {
-                    own.push(record);
-                    continue;
-                }
-                _ if is_deleting => continue,
-                Relation::Strayed => release(object, owner),
-                Relation::Orphan if crate::meta::is_deleting(&object) => continue,
-                Relation::Orphan => adopt(object, owner),
-            };
-            self.act(cluster, key, write.into()).await?;
-            own.extend(
-                cluster
-                    .core
-                    .store
-                    .get(&record.key)
-                    .filter(|_| relation == Relation::Orphan),
-            );
-        }
-        Ok(own)
-    }
-
     /// Sends the writes of a decision until one is refused.
     async fn act(&mut self, cluster: &Arc<Cluster>, key: &Key, decision: Decision) -> Result<(), Status> {
         if let Some(again) = decision.again {
             self.queue.add_at(again, key.clone());
         }
+        let revision = |key: &Key| cluster.core.store.get(key).map(|record| record.revision);
         for write in decision.writes {
+            let before = revision(&write.key());
             match write.send(cluster).await {
+                // The server stores the object as it was, in a form of its own: the decision would be the same.
+                Ok(key) if revision(&key) == before => {}
                 Ok(key) => self.look(&cluster.core, &key),
                 // The object has changed, or is gone: that change is in the feed, and causes another decision.
                 Err(status) if is_outdated(&write, &status) => self.look(&cluster.core, &write.key()),

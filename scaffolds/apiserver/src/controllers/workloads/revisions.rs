@@ -163,10 +163,11 @@ fn describe(deployment: &Value, set: &mut Value, revision: i64) {
     }
 }
 
-/// The hash of the template and the number of collisions. Upstream hashes a dump of Go's struct, so its values differ.
-fn hash(deployment: &Value) -> String {
-    let text = deployment["spec"]["template"].to_string();
-    let collisions = int(deployment, "/status/collisionCount").to_le_bytes();
+/// The hash of the template of a Deployment or a DaemonSet and the number of collisions. Upstream hashes a dump of Go's
+/// struct, so its values differ.
+pub(super) fn hash(owner: &Value) -> String {
+    let text = owner["spec"]["template"].to_string();
+    let collisions = int(owner, "/status/collisionCount").to_le_bytes();
     let bytes = text.bytes().chain(collisions);
     // FNV-1a.
     let hash = bytes.fold(0x811c_9dc5_u32, |hash, byte| {

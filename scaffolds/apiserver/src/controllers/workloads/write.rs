@@ -10,8 +10,12 @@ use crate::{controllers::act, effects::Cluster, meta, registry::Reply, status::S
 pub(super) const DEPLOYMENTS: &str = "apps/deployments";
 pub(super) const REPLICA_SETS: &str = "apps/replicasets";
 pub(super) const STATEFUL_SETS: &str = "apps/statefulsets";
+pub(super) const DAEMON_SETS: &str = "apps/daemonsets";
 pub(super) const REVISIONS: &str = "apps/controllerrevisions";
 pub(super) const PODS: &str = "/pods";
+pub(super) const SERVICES: &str = "/services";
+pub(super) const ENDPOINTS: &str = "/endpoints";
+pub(super) const SLICES: &str = "discovery.k8s.io/endpointslices";
 pub(super) const NODES: &str = "/nodes";
 pub(super) const BUDGETS: &str = "policy/poddisruptionbudgets";
 pub(super) const CLAIMS: &str = "/persistentvolumeclaims";
@@ -34,7 +38,7 @@ pub enum Write {
     Delete(Value, Option<i64>),
     /// Deletes the object, with this propagation policy.
     Cascade(Value, &'static str),
-    /// Assigns the Pod to the node.
+    /// Assigns the Pod to the node that its spec names here.
     Bind(Value),
 }
 
@@ -59,8 +63,12 @@ impl Write {
             Some("Job") => super::jobs::JOBS,
             Some("CronJob") => super::cron_jobs::CRON_JOBS,
             Some("StatefulSet") => STATEFUL_SETS,
+            Some("DaemonSet") => DAEMON_SETS,
             Some("ControllerRevision") => REVISIONS,
             Some("PodDisruptionBudget") => BUDGETS,
+            Some("Service") => SERVICES,
+            Some("Endpoints") => ENDPOINTS,
+            Some("EndpointSlice") => SLICES,
             Some("Node") => NODES,
             Some("PersistentVolumeClaim") => CLAIMS,
             Some("PersistentVolume") => VOLUMES,
@@ -97,7 +105,7 @@ impl Write {
                 let options = json!({"preconditions": preconditions, "propagationPolicy": policy});
                 act::delete(cluster, &key, &options).await?;
             }
-            Self::Bind(_) => act::bind(cluster, &key, super::node::NAME).await?,
+            Self::Bind(pod) => act::bind(cluster, &key, super::fields::text(pod, "/spec/nodeName")).await?,
         }
         Ok(key)
     }

@@ -10,8 +10,6 @@ use crate::{
     meta,
 };
 
-/// The label of a Pod with the name of its ControllerRevision.
-pub(super) const REVISION: &str = "controller-revision-hash";
 const NAME: &str = "statefulset.kubernetes.io/pod-name";
 const INDEX: &str = "apps.kubernetes.io/pod-index";
 
@@ -35,7 +33,7 @@ pub(super) fn create(set: &Value, revision: &Value, ordinal: i64) -> Value {
     let mut pod = replica_set::new_pod(&former);
     let name = format!("{}-{ordinal}", meta::text(set, "name"));
     pod["metadata"]["name"] = json!(name);
-    pod["metadata"]["labels"][REVISION] = revision["metadata"]["name"].clone();
+    pod["metadata"]["labels"][history::REVISION] = revision["metadata"]["name"].clone();
     pod["spec"]["hostname"] = json!(name);
     pod["spec"]["subdomain"] = json!(text(set, "/spec/serviceName"));
     corrected(set, &pod, ordinal).unwrap_or(pod)

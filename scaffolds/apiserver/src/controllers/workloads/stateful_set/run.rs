@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{Observed, claims, decide, member, range};
 use crate::{
-    controllers::workloads::{Workloads, history, replica_set::Pod, value, write::CLAIMS},
+    controllers::workloads::{Workloads, replica_set::Pod, value, write::CLAIMS},
     effects::Cluster,
     status::Status,
     store::Key,
@@ -35,10 +35,6 @@ impl Workloads {
             revisions,
         };
         let decision = decide(observed, cluster.core.now());
-        let revises = decision.writes.first().is_some_and(history::is_new);
-        match self.act(cluster, key, decision).await {
-            Err(status) if revises && status.code == 409 => self.act(cluster, key, history::collided(set).into()).await,
-            done => done,
-        }
+        self.revise(cluster, key, set, decision).await
     }
 }
