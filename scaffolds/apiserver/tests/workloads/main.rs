@@ -5,6 +5,7 @@ mod budgets;
 mod cluster;
 #[path = "../common/mod.rs"]
 mod common;
+mod cost;
 mod cron_jobs;
 mod daemon_sets;
 mod deployments;
