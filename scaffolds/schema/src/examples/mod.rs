@@ -91,7 +91,7 @@ impl Made {
         }
     }
 
-    /// Those of the values that are valid.
+    /// The valid values.
     fn leaf(schema: &Value, values: Vec<Value>) -> Self {
         const SILENT: [&str; 3] = ["type", "description", "default"];
         let mut keywords = schema.as_object().into_iter().flat_map(Map::keys);
@@ -143,7 +143,7 @@ impl Made {
             }
             Self::Object { fields, others } => {
                 let mut object = Map::new();
-                // None, half, or all of the optional fields; deep inside an eighth of them.
+                // No optional field, half of them, or all; deep inside an eighth.
                 let (density, of) = if depth < DEEP { (dice.below(3), 2) } else { (1, 8) };
                 for (name, required, made) in fields {
                     if !*required && dice.below(of) >= density {
