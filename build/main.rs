@@ -9,7 +9,7 @@ use archive::Texts;
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
-/// What a project gets of a crate; tests and benches stay here.
+/// The files of a crate that a project gets; tests and benches stay here.
 const SHIPPED: [&str; 3] = ["Cargo.toml", "README.md", "src"];
 /// The licences of all crates are in the folder of one that each project has.
 const LICENSES: [&str; 2] = ["LICENSE-APACHE", "LICENSE-MIT"];

@@ -44,7 +44,7 @@ pub fn without_table(manifest: &str, header: &str) -> String {
 
 /// An item, field or arm that is removed.
 struct ItemOff {
-    /// Of the text, from 0. They include the comments above the item.
+    /// The lines of the text, from 0, including the comments above the item.
     lines: Range<usize>,
     /// The name of a module in a file of its own.
     module: Option<String>,

@@ -415,7 +415,7 @@ fn foreign_crds_are_neither_installed_nor_changed() {
     kubewright(dir.path(), &args).refuses(
         1,
         &[
-            "the CRD of `Well` is there already, with another text",
+            "the CRD of `Well` exists already, with other contents",
             "kubewright sync",
         ],
     );
@@ -484,7 +484,8 @@ fn an_unusable_crd_file_is_refused_by_name() {
     create(&[&odd, "--kind", "Chart", "--cluster"]).refuses(2, &["--cluster"]);
     for pattern in ["child", "minimal", "deployment", "replicas", "internal"] {
         let refusal = format!("pattern `{pattern}` is for kinds of this project, and `Chart` is not");
-        create(&[&odd, "--kind", "Chart", "--pattern", pattern]).refuses(1, &[&refusal, "there is `beside`"]);
+        create(&[&odd, "--kind", "Chart", "--pattern", pattern])
+            .refuses(1, &[&refusal, "the pattern for kinds of other owners is `beside`"]);
     }
     create(&[&odd, "--kind", "Chart", "--image", "a"]).refuses(2, &["`--image` needs a controller of pattern"]);
     assert!(
@@ -493,7 +494,8 @@ fn an_unusable_crd_file_is_refused_by_name() {
     );
     kubewright(dir.path(), &own).succeeds();
     let beside = ["--resource=false", "--pattern", "beside"];
-    kubewright(dir.path(), &[&own[..8], &beside].concat()).refuses(1, &["pattern `beside` is for kinds of others"]);
+    kubewright(dir.path(), &[&own[..8], &beside].concat())
+        .refuses(1, &["pattern `beside` is for kinds of other owners"]);
 }
 
 #[test]

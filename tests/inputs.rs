@@ -424,7 +424,7 @@ fn a_second_version_shares_names_and_controller_with_the_first() {
     std::fs::write(dir.path().join("PROJECT"), both).unwrap();
     kubewright(dir.path(), &["sync"]).refuses(
         1,
-        &["versions `v1` and `v2` of `Datum` are both marked as the one that is stored"],
+        &["versions `v1` and `v2` of `Datum` are both marked as the storage version"],
     );
     std::fs::write(dir.path().join("PROJECT"), before).unwrap();
 
@@ -433,10 +433,7 @@ fn a_second_version_shares_names_and_controller_with_the_first() {
     kubewright(dir.path(), &["edit", "controller", "datum", "--version", "v2"]).succeeds();
     assert!(dir.path().join("tests/test_datum_v1.rs").exists());
     let store = "kubewright create api --group test --version v2 --kind Datum --storage";
-    api("delete", "v1", &[]).refuses(
-        1,
-        &["`v1` is the version in which objects of `Datum` are stored", store],
-    );
+    api("delete", "v1", &[]).refuses(1, &["`v1` is the storage version of `Datum`", store]);
     api("create", "v2", &["--storage"]).succeeds();
     api("delete", "v1", &["--migrated"]).succeeds();
     assert!(!dir.path().join("tests/test_datum_v1.rs").exists());

@@ -195,7 +195,10 @@ fn a_linked_folder_of_crates_gets_the_same_answer_from_every_command() {
     ] {
         kubewright(&root, args).refuses(
             1,
-            &["`crates` is a symbolic link", "hint: replace it with what it leads to"],
+            &[
+                "`crates` is a symbolic link",
+                "hint: replace it with the file or folder that it points to",
+            ],
         );
     }
     let said = kubewright(&root, &["doctor"]).stdout;

@@ -239,11 +239,7 @@ fn a_version_is_deleted_only_when_no_objects_are_stored_in_it() {
     edit(dir.path(), "v2").succeeds();
     let store = "kubewright create api --group test --version v2 --kind FooBar --storage";
     for more in [&[][..], &["--migrated"], &["--force"]] {
-        let wanted = [
-            "`v1` is the version in which objects of `FooBar` are stored",
-            store,
-            "--all-versions",
-        ];
+        let wanted = ["`v1` is the storage version of `FooBar`", store, "--all-versions"];
         delete(dir.path(), "v1", more).refuses(1, &wanted);
     }
     create(dir.path(), "v2", &["--storage"]).succeeds();

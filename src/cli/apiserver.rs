@@ -51,7 +51,7 @@ enum Controller {
     Workloads,
 }
 
-/// The token of the administrator; a random one if none is given.
+/// The token of the administrator; a random one if the flags contain no token.
 fn administrator(args: &Args) -> Result<String> {
     if let Some(token) = &args.token {
         return Ok(token.clone());
@@ -162,7 +162,7 @@ fn opening(error: OpenError, folder: &Path) -> anyhow::Error {
     anyhow!("{error}\n\nhint: {hint}")
 }
 
-/// Waits for Ctrl-C, or for the signal of a service manager. Signals are handled from this call on, so that none is
+/// Waits for Ctrl-C, or for the signal of a service manager. Signals are handled from this call on, so that no signal is
 /// missed once the server has reported that it is ready.
 #[cfg(unix)]
 pub(super) fn stop_signal() -> Result<impl Future<Output = ()>> {

@@ -44,7 +44,7 @@ impl Ask {
         }
     }
 
-    /// Whether a missing value is asked for.
+    /// Whether the command asks for a missing value.
     pub fn asks(&self) -> bool {
         self.terminal && !self.yes
     }
@@ -106,7 +106,7 @@ impl Ask {
         line(question, None, |text| numbers(text, options.len())).map(Some)
     }
 
-    /// Fails if any value is missing, and names all of them.
+    /// Fails if any value is missing, with the names of all missing values.
     pub fn done(self, command: &str) -> Result<()> {
         if self.missing.is_empty() {
             return Ok(());
@@ -126,7 +126,7 @@ impl Ask {
     }
 }
 
-/// Asks before files are overwritten or deleted. Without a terminal the answer is yes: a script has named what it wants.
+/// Asks before files are overwritten or deleted. Without a terminal the answer is yes: a script has given its arguments.
 pub fn confirm(yes: bool, question: &str) -> Result<bool> {
     if yes || !stdin().is_terminal() || !stderr().is_terminal() {
         return Ok(true);

@@ -54,7 +54,7 @@ impl Cluster {
     }
 }
 
-/// The cluster's version and address, and a client of it; or why there is none, perhaps with a hint in a paragraph of its own.
+/// The cluster's version and address, and a client of it; or the reason that no cluster is found, perhaps with a hint in a paragraph of its own.
 async fn connected() -> Result<(String, Client), String> {
     let config = connection::config(None).await?;
     let url = config.cluster_url.to_string();

@@ -2,7 +2,7 @@
 
 use super::ask::Usage;
 use super::cluster::Cluster;
-use super::external::Subject;
+use super::external::RequestedKind;
 use super::given;
 use crate::project::change::NewApi;
 use crate::project::crd::{Definition, Wanted};
@@ -14,13 +14,18 @@ use std::collections::BTreeMap;
 use std::io::ErrorKind;
 
 /// The kind of another owner.
-pub fn foreign(from: &str, group: Option<Group>, version: Option<Version>, kind: Option<KindName>) -> Result<Subject> {
+pub fn foreign(
+    from: &str,
+    group: Option<Group>,
+    version: Option<Version>,
+    kind: Option<KindName>,
+) -> Result<RequestedKind> {
     let wanted = Wanted { group, kind, version };
-    let subject = || -> Result<Subject> {
+    let subject = || -> Result<RequestedKind> {
         let found = Definition::find(&read(from, Conversion::LeftOut)?, &wanted)?;
         let group = found.group()?;
         let version = found.version(wanted.version.as_ref())?;
-        Ok(Subject {
+        Ok(RequestedKind {
             origin: Origin::Crd,
             ..of(found, group, version)?
         })
@@ -29,13 +34,13 @@ pub fn foreign(from: &str, group: Option<Group>, version: Option<Version>, kind:
 }
 
 /// The kind that the project takes over, in all versions of its CRD.
-pub fn adopted(project: &Project, from: &str, group: Option<Group>, kind: Option<KindName>) -> Result<Subject> {
+pub fn adopted(project: &Project, from: &str, group: Option<Group>, kind: Option<KindName>) -> Result<RequestedKind> {
     let wanted = Wanted {
         group,
         kind,
         version: None,
     };
-    let subject = || -> Result<Subject> {
+    let subject = || -> Result<RequestedKind> {
         let found = Definition::find(&read(from, Conversion::Kept)?, &wanted)?;
         let group = project.group_within(&found)?;
         let (stored, others) = found.versions_to_adopt()?;
@@ -46,7 +51,7 @@ pub fn adopted(project: &Project, from: &str, group: Option<Group>, kind: Option
             .flatten();
         let names: Result<Vec<_>, _> = names.filter_map(Value::as_str).map(str::parse).collect();
         let names = names.map_err(|refused| anyhow!("a short name of the CRD {refused}"))?;
-        Ok(Subject {
+        Ok(RequestedKind {
             short_names: Some(names),
             adopted: true,
             others,
@@ -85,13 +90,13 @@ pub fn notes(new: &NewApi) -> Vec<String> {
 }
 
 /// The subject of a definition, from a file or a cluster.
-fn of(found: Definition, group: Group, version: Version) -> Result<Subject> {
+fn of(found: Definition, group: Group, version: Version) -> Result<RequestedKind> {
     let kind = found.kind()?;
-    Ok(Subject {
+    Ok(RequestedKind {
         plural: Some(found.plural()?),
         cluster: Some(found.cluster()),
         definition: Some(found),
-        ..Subject::own(group, version, kind)
+        ..RequestedKind::own(group, version, kind)
     })
 }
 
@@ -103,11 +108,11 @@ fn unusable(from: &str) -> String {
 #[derive(Clone, Copy, PartialEq)]
 enum Conversion {
     Kept,
-    /// For API servers where that webhook is not: the in-process one, say.
+    /// For API servers without this webhook, such as the in-process one.
     LeftOut,
 }
 
-/// Text that has a CRD.
+/// A text with a CRD.
 fn read(from: &str, conversion: Conversion) -> Result<String> {
     if from.starts_with("http://") || from.starts_with("https://") {
         return Err(Usage::error(format!(
@@ -131,7 +136,7 @@ fn read(from: &str, conversion: Conversion) -> Result<String> {
     }
 }
 
-/// Whether this can be the name of a CRD: plural and group, whose name has a dot of its own.
+/// Whether a text can be the name of a CRD: a plural and a group, which contains a dot itself.
 fn is_name(text: &str) -> bool {
     let file = [".yaml", ".yml", ".json"].iter().any(|end| text.ends_with(end));
     let letter = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '.';

@@ -2,7 +2,7 @@
 
 use super::ask::{Ask, Usage, confirm};
 use super::crd;
-use super::external::{self, Subject};
+use super::external::{self, RequestedKind};
 use super::session::{Session, access};
 use super::transition::{Seeded, Transition};
 use super::{kubebuilder, pattern, report};
@@ -58,7 +58,7 @@ pub struct Args {
     /// the cluster of the kubeconfig
     #[arg(long, value_name = "FILE|NAME", value_hint = clap::ValueHint::AnyPath, conflicts_with_all = ["plural", "cluster", "short_names", "resource"])]
     from_crd: Option<String>,
-    /// Take the kind over in all its versions: from now on `make manifests` writes its CRD
+    /// Take over the kind in all its versions: `make manifests` writes its CRD from now on
     #[arg(long, requires = "from_crd", conflicts_with = "version")]
     own: bool,
     /// Create the type [default: true]; `false` for a kind that the project or Kubernetes has
@@ -78,7 +78,7 @@ pub struct Args {
     /// A short name for kubectl, for all versions of the kind; may be repeated
     #[arg(long = "short-name", value_name = "NAME")]
     short_names: Vec<ShortName>,
-    /// Overwrite the files of the kind, after showing what is lost
+    /// Overwrite the files of the kind, after showing the lost changes
     #[arg(long)]
     force: bool,
     /// Use the defaults instead of asking
@@ -240,7 +240,7 @@ impl Args {
                 .short_names
                 .or((!self.short_names.is_empty()).then_some(self.short_names)),
             cluster: subject.cluster.or(cluster),
-            // The CRD says it.
+            // The CRD contains it.
             storage: self.storage || (subject.adopted && self.force),
             resource: makes_type || subject.origin == Origin::Kubernetes,
             controller: pattern.map(|pattern| NewController {
@@ -322,7 +322,7 @@ impl Args {
     }
 
     /// The kind: from a CRD, from its flags, or from questions. If it is `None`, [`Ask::done`] fails.
-    fn subject(&self, project: &Project, ask: &mut Ask) -> Result<Option<Subject>> {
+    fn subject(&self, project: &Project, ask: &mut Ask) -> Result<Option<RequestedKind>> {
         let (group, version, kind) = (self.group.clone(), self.version.clone(), self.kind.clone());
         if let Some(file) = &self.from_crd {
             return match self.own {
@@ -343,15 +343,15 @@ impl Args {
         if self.makes_type() {
             without_domain(project, &group)?;
             self.not_kubernetes(project, &group, &kind)?;
-            return Ok(Some(Subject::own(group, version, kind)));
+            return Ok(Some(RequestedKind::own(group, version, kind)));
         }
-        let own = Subject::own(group, version, kind);
+        let own = RequestedKind::own(group, version, kind);
         Ok(Some(external::kubernetes(project, own)))
     }
 
-    /// Whether to create a controller: as the flag says, or else unless a controller of another version handles the
+    /// Whether to create a controller: the value of the flag, or else true unless a controller of another version handles the
     /// same objects.
-    fn makes_controller(&self, project: &Project, subject: Option<&Subject>) -> Result<bool> {
+    fn makes_controller(&self, project: &Project, subject: Option<&RequestedKind>) -> Result<bool> {
         let kind = subject.and_then(|it| project.kind(&it.group, &it.kind));
         let served = kind.is_some_and(|kind| subject.is_some_and(|it| kind.served_by(&it.version).is_some()));
         let is_named = self.controller_name.is_some();
@@ -371,7 +371,7 @@ impl Args {
     }
 }
 
-/// A group in full would have the domain twice. One that the project has already stays usable.
+/// Refuses a full group, which would have the domain twice, unless the project already has the group.
 fn without_domain(project: &Project, group: &Group) -> Result<()> {
     let domain = project.domain.as_str();
     let Some(part) = group.as_str().strip_suffix(&format!(".{domain}")) else {

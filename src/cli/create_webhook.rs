@@ -41,8 +41,8 @@ Examples:
 pub struct Args {
     #[command(flatten)]
     webhook: webhook::Flags,
-    /// The version of the kind that admission webhooks and policies get, and the hub of a conversion
-    /// [default: that of the kind's controller, and the stored one]
+    /// The version of the kind that admission webhooks and policies use, and the hub of a conversion
+    /// [default: the version of the kind's controller, and the stored version]
     #[arg(long)]
     version: Option<Version>,
     /// Use the defaults instead of asking
@@ -223,7 +223,7 @@ fn version(kind: &Kind) -> Option<Version> {
     used.next().or(only).cloned()
 }
 
-/// A note for each new file with conversions in which the author has to decide.
+/// A note for each new file with conversions that the author has to complete.
 fn undecided(changes: &[Change]) -> Vec<String> {
     let note = |change: &Change| {
         let text = &change.after.as_ref()?.text;

@@ -97,7 +97,7 @@ impl Args {
     }
 }
 
-/// Names the files that are deleted, and asks for confirmation on a terminal.
+/// Prints the files that are deleted, and asks for confirmation on a terminal.
 pub fn may_delete(changes: &[Change], yes: bool) -> Result<bool> {
     let deleted: Vec<_> = changes.iter().filter(|change| change.after.is_none()).collect();
     if yes || deleted.is_empty() {
@@ -116,7 +116,7 @@ fn names(changes: &[&Change]) -> String {
     paths.collect::<Vec<_>>().join(", ")
 }
 
-/// Says what stays in a cluster: `make deploy` can neither delete a configuration or a policy nor shorten one, and the CRD in
+/// Prints the objects that remain in a cluster: `make deploy` can neither delete a configuration or a policy nor shorten one, and the CRD in
 /// `config/` does not name the converter.
 pub fn in_the_cluster(before: &Project, after: &Project) {
     for (form, kind) in PolicyForm::ALL.into_iter().zip(["validating", "mutating"]) {

@@ -33,7 +33,7 @@ pub struct Args {
     /// The licence of your code
     #[arg(long, value_enum)]
     license: Option<License>,
-    /// The owner that the licence names
+    /// The owner in the licence
     #[arg(long, value_name = "NAME", value_parser = init::owner)]
     owner: Option<Owner>,
     /// The copyright year of the licence
@@ -63,7 +63,7 @@ pub fn run(dir: &Path, args: Args) -> Result<()> {
     };
     match args.part {
         None if settings == Settings::default() => Err(Usage::error(
-            "there is nothing to change\n\nhint: name what is to change: `--namespaced`, `--license`, `--owner` or `--year`",
+            "there is nothing to change\n\nhint: add `--namespaced`, `--license`, `--owner` or `--year`",
         )),
         None => edit(dir, settings, args.dry_run),
         Some(Part::Controller(part)) if settings == Settings::default() && !args.dry_run => {
@@ -92,7 +92,7 @@ fn edit(dir: &Path, settings: Settings, dry_run: bool) -> Result<()> {
     Ok(())
 }
 
-/// The text of one licence has no lines in common with that of another: an edited one stays.
+/// Two licences have no lines in common: an edited text is not changed.
 fn with_licence_kept(mut outcome: Outcome) -> Outcome {
     let edited = |path: &str| path == "LICENSE";
     let kept = outcome.by_hand.iter().filter(|file| edited(file.path.as_str()));
@@ -101,7 +101,7 @@ fn with_licence_kept(mut outcome: Outcome) -> Outcome {
     outcome
 }
 
-/// Says what a change of the licence leaves alone.
+/// Prints the files that a change of the licence does not affect.
 fn of_licence(before: &Project, after: &Project) {
     let of = |project: &Project| (project.license, project.owner.clone(), project.year);
     if of(before) == of(after) {
@@ -115,7 +115,7 @@ fn of_licence(before: &Project, after: &Project) {
     });
 }
 
-/// Says what a change of the scope leaves to do.
+/// Prints the steps that remain after a change of the scope.
 fn of_scope(before: &Project, after: &Project) {
     if before.namespaced == after.namespaced {
         return;

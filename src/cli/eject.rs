@@ -57,7 +57,7 @@ pub fn run(dir: &Path, args: Args) -> Result<()> {
     Ok(())
 }
 
-/// The change that ejects a crate in a folder; none if it is ejected already.
+/// The change that ejects a crate in a folder; `None` if it is ejected already.
 fn unversioned(session: &Session, folder: &RelPath) -> Result<Vec<Change>> {
     if !session.root.is_folder(folder)? {
         return Err(missing(session, folder));
@@ -70,7 +70,7 @@ fn missing(session: &Session, path: &RelPath) -> anyhow::Error {
     anyhow::anyhow!("`{path}` is missing\n\nhint: restore it with `{restore}`")
 }
 
-/// The changes that unpack an archive and let the other crates use the folder; none if it is ejected already.
+/// The changes that unpack an archive and let the other crates use the folder; empty if it is ejected already.
 fn unpacked(session: &Session, index: &RelPath, name: &str) -> Result<Vec<Change>> {
     let folder: RelPath = format!("crates/{name}").parse()?;
     if session.root.read(index)?.is_none() {
@@ -120,7 +120,7 @@ fn files(folder: &RelPath, archive: Archived) -> Result<Vec<Change>> {
     archive.contents.into_iter().map(change).collect()
 }
 
-/// The change of a file of the user's.
+/// The change of a user's file.
 fn edited(session: &Session, path: &str, edit: impl FnOnce(&str) -> Result<String>) -> Result<Change> {
     let path: RelPath = path.parse()?;
     let before = session.root.read(&path)?;

@@ -1,9 +1,11 @@
-//! Kinds of other owners, and how flags name those of Kubernetes.
+//! Kinds of other owners, and the names of Kubernetes' kinds in flags.
 
-use crate::project::{Definition, Group, KindName, Origin, Plural, Project, Refused, ShortName, Version, kubernetes};
+use crate::project::{
+    Definition, Group, InvalidName, KindName, Origin, Plural, Project, ShortName, Version, kubernetes,
+};
 
 /// The kind for which `create api` runs.
-pub struct Subject {
+pub struct RequestedKind {
     /// Its group, as PROJECT writes it.
     pub group: Group,
     /// Its version.
@@ -26,7 +28,7 @@ pub struct Subject {
     pub definition: Option<Definition>,
 }
 
-impl Subject {
+impl RequestedKind {
     /// A kind of the project.
     pub fn own(group: Group, version: Version, kind: KindName) -> Self {
         Self {
@@ -45,12 +47,12 @@ impl Subject {
 }
 
 /// A group as flags name it: Kubernetes' core group has no name, and is `core` in PROJECT.
-pub fn group(text: &str) -> Result<Group, Refused> {
+pub fn group(text: &str) -> Result<Group, InvalidName> {
     let name = if text.is_empty() { kubernetes::CORE } else { text };
     name.parse()
 }
 
-/// The group as PROJECT writes it: of a kind of Kubernetes in full, unless the project has one of that group and name.
+/// The group as PROJECT writes it: in full for a kind of Kubernetes, unless the project has a kind of that group and name.
 pub fn project_group(project: &Project, group: Group, kind: &KindName) -> Group {
     let known = kubernetes::newest(&group, kind).filter(|_| project.kind(&group, kind).is_none());
     known
@@ -70,17 +72,17 @@ pub fn version(project: &Project, group: Option<&Group>, kind: Option<&KindName>
 }
 
 /// The kind of a controller without a new type: one of the project, or of Kubernetes.
-pub fn kubernetes(project: &Project, asked: Subject) -> Subject {
-    let Subject {
+pub fn kubernetes(project: &Project, asked: RequestedKind) -> RequestedKind {
+    let RequestedKind {
         group, version, kind, ..
     } = &asked;
     let listed = project.api(group, version, kind).map(|api| api.kind.origin);
     if let Some(origin @ (Origin::Project | Origin::Crd)) = listed {
-        return Subject { origin, ..asked };
+        return RequestedKind { origin, ..asked };
     }
     match kubernetes::find(group, version, kind) {
         None => asked,
-        Some(known) => Subject {
+        Some(known) => RequestedKind {
             group: known.project_group().parse().expect("Kubernetes' groups are DNS names"),
             origin: Origin::Kubernetes,
             plural: known.plural.parse().ok(),

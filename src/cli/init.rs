@@ -4,7 +4,7 @@ use super::ask::{Ask, Usage};
 use super::session::{commit, lock, project_change, project_path};
 use super::{crates, kubebuilder, report, templates};
 use crate::plan::{RelPath, plan};
-use crate::project::{Crates, Domain, License, Owner, Project, ProjectName, Refused, file};
+use crate::project::{Crates, Domain, InvalidName, License, Owner, Project, ProjectName, file};
 use crate::render::{Templates, render};
 use crate::write::{Beneath, Change, Intent, Root, compare, parent_line, quoted};
 use anyhow::{Error, Result, bail};
@@ -37,7 +37,7 @@ pub struct Args {
     /// The licence of your code
     #[arg(long, value_enum, default_value = "none")]
     license: License,
-    /// The owner that the licence names [default: The PROJECT authors]
+    /// The owner in the licence [default: The PROJECT authors]
     #[arg(long, value_name = "NAME", value_parser = owner)]
     owner: Option<Owner>,
     /// The copyright year of the licence [default: this year]
@@ -147,11 +147,11 @@ fn write(root: Root, dir: &Path, changes: &[Change], dry_run: bool) -> Result<()
     Ok(())
 }
 
-/// If the command runs again with the same inputs, there is nothing to do.
+/// Succeeds for the inputs of the existing project: a second run has nothing to do.
 fn again(found: &str, project: &Project) -> Result<()> {
     let mut existing = file::parse(found)?;
     existing.kinds.clear();
-    // The version is that of the binary that ran first; the same minor release writes the same project.
+    // PROJECT contains the version of the binary that ran first; the same minor release writes the same project.
     existing.version = project.version.clone();
     if existing == *project {
         report::note("nothing to do: the project exists already");
@@ -173,7 +173,7 @@ fn project_of(dir: &Path) -> Result<Option<Project>> {
 }
 
 impl Args {
-    /// In the folder of a project, what is left out is as in that project, so that no question is asked before it is refused.
+    /// In the folder of a project, its settings are the defaults, so that the command asks no question before it fails.
     fn or_those_of(mut self, found: Option<Project>) -> Self {
         if let Some(project) = found {
             self.domain.get_or_insert(project.domain);
@@ -232,14 +232,14 @@ fn folder_name(dir: &Path) -> Option<String> {
     Some(path.file_name()?.to_str()?.to_owned())
 }
 
-fn unfit(folder: &str, why: &Refused) -> Error {
+fn unfit(folder: &str, why: &InvalidName) -> Error {
     Usage::error(format!(
         "the folder's name, `{folder}`, {why}, so it cannot be the project's\n\nhint: name the project with `--project-name`"
     ))
 }
 
 /// An owner as flags name it.
-pub fn owner(text: &str) -> Result<Owner, Refused> {
+pub fn owner(text: &str) -> Result<Owner, InvalidName> {
     text.trim().parse()
 }
 

@@ -11,7 +11,7 @@ use std::marker::PhantomData;
 pub struct Flag {
     /// Its name, without `--`.
     name: &'static str,
-    /// The value that equals the behaviour of kubewright, and is accepted; empty if there is none.
+    /// The value that equals the behaviour of kubewright, and is accepted; empty if no value does.
     always: &'static str,
     /// The replacement.
     instead: &'static str,
@@ -169,7 +169,7 @@ pub struct Given<C> {
 }
 
 impl<C: Theirs> Given<C> {
-    /// Fails if there is one.
+    /// Fails if a flag was given.
     pub fn refuse(&self) -> Result<()> {
         match self.refused {
             None => Ok(()),

@@ -120,7 +120,7 @@ enum Output {
 }
 
 impl Command {
-    /// The name of a command that has nothing to do with a project, and what to use in place of `--dir`.
+    /// The name of a command that works without a project, and the replacement of `--dir`.
     fn without_project(&self) -> Option<(&'static str, &'static str)> {
         Some(match self {
             Self::Apiserver(_) => ("apiserver", "`--data-dir` names the folder of its objects"),

@@ -19,7 +19,7 @@ pub struct Flags {
     /// Start with a finalizer and a cleanup function, for resources outside of the cluster
     #[arg(long)]
     finalizer: bool,
-    /// The kind that the pattern `internal` creates objects of, in the same group and version; created if missing
+    /// The kind of the objects that the pattern `internal` creates, in the same group and version; created if missing
     #[arg(long, value_name = "KIND")]
     internal_kind: Option<KindName>,
 }
@@ -43,7 +43,7 @@ impl ValueEnum for Name {
     }
 }
 
-/// The kind that a controller is for.
+/// The kind that a controller reconciles.
 #[derive(Clone, Copy)]
 pub struct Whose {
     /// Its owner.
@@ -53,7 +53,7 @@ pub struct Whose {
 }
 
 impl Whose {
-    /// The pattern of its controllers where none is named.
+    /// The pattern of its controllers if no flag selects a pattern.
     fn usual(self) -> Name {
         match self.origin {
             Origin::Project if self.adopted => Name::Minimal,
@@ -97,7 +97,7 @@ impl Flags {
         })
     }
 
-    /// Refuses flags that only a controller uses, if none is created.
+    /// Refuses flags that only a controller uses, if no controller is created.
     pub fn without_controller(&self) -> Result<()> {
         self.check(None)?;
         let given = [("--pattern", self.pattern.is_some()), ("--finalizer", self.finalizer)];

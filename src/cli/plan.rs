@@ -34,7 +34,7 @@ pub struct Args {
 pub struct Row {
     /// Relative to the project.
     pub path: String,
-    /// Its kind: who may write it.
+    /// Its kind, which determines who may write it.
     pub kind: FileKind,
     /// Its state.
     pub state: State,

@@ -5,7 +5,7 @@ use crate::plan::RelPath;
 use crate::project::TemplateFolder;
 use crate::project::printable::printable;
 use crate::render::{Sources, vendor};
-use crate::write::{Beneath, Entry, MAX_FILE};
+use crate::write::{Beneath, EntryType, MAX_FILE};
 use anyhow::{Context, Result, anyhow, bail};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -52,8 +52,8 @@ fn read_from(open: &Beneath, folder: &Path) -> Result<Vec<(String, String)>> {
             }
             let path = path_of(at.as_ref(), &name)?;
             match open.folder_entry(&path)? {
-                Some(Entry::Folder) if path.folders().count() < MAX_DEPTH => open_folders.push(Some(path)),
-                Some(Entry::Folder) => bail!("`{path}` lies deeper than {MAX_DEPTH} folders"),
+                Some(EntryType::Folder) if path.folders().count() < MAX_DEPTH => open_folders.push(Some(path)),
+                Some(EntryType::Folder) => bail!("`{path}` lies deeper than {MAX_DEPTH} folders"),
                 // Notes next to the units are not templates.
                 _ if at.is_none() => {}
                 _ => {

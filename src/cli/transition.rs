@@ -9,13 +9,13 @@ use anyhow::Result;
 
 /// The effect of a change on seeded files of both projects.
 pub enum Seeded<'a> {
-    /// They are not changed.
+    /// Changes no file.
     Stay,
-    /// They are not changed, except those that this project does not have: these are rewritten, even if they exist.
+    /// Rewrites the files that this project does not have, even if they exist, and changes no other file.
     Afresh(&'a Project),
-    /// Those whose templates the change affects are rewritten, unless they are edited.
+    /// Rewrites files whose templates the change affects, unless they are edited.
     Follow,
-    /// Those whose templates the change affects are rewritten, with the user's edits. Where the edits are in the way, the
+    /// Rewrites files whose templates the change affects, with the user's edits. Where the edits are in the way, the
     /// user gets the lines to change.
     Merge,
 }

@@ -69,7 +69,7 @@ impl Source {
     }
 }
 
-/// The part of the project that a file is rendered for. The first index is that of [`Project::kinds`], the second one that of [`Kind::versions`] or
+/// The part of the project that a file is rendered for. The first index is into [`Project::kinds`], the second one into [`Kind::versions`] or
 /// [`Kind::controllers`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subject {

@@ -40,7 +40,7 @@ impl Project {
         if kind.adopted && pattern != Name::Minimal {
             bail!(
                 "pattern `{}` uses fields that the spec of `{}` may not have: its types are made from a CRD\n\n\
-                 hint: leave out `--pattern`; for such kinds there is `minimal`",
+                 hint: leave out `--pattern`; the pattern for such kinds is `minimal`",
                 pattern.as_str(),
                 kind.name
             );
@@ -148,7 +148,7 @@ pub(super) fn adopted_stays(kind: &Kind, new: &NewApi) -> Result<()> {
             kind.group
         ),
         (true, false) if kind.version(&new.version).is_some() && new.storage => bail!(
-            "`{0}` was taken over from a CRD, which says in which version objects are stored\n\n\
+            "`{0}` was taken over from a CRD, which selects the storage version\n\n\
              hint: move `storage: true` to `{1}` in a copy of the CRD (`make manifests` wrote one), and name that: {FROM_COPY}",
             kind.name,
             new.version

@@ -351,13 +351,13 @@ fn definition_stays(kind: &mut Kind, new: &NewApi, project: &Project) -> Result<
              hint: its types are yours: change them, and run `make manifests`; or start afresh with `--force`, which shows what is lost"
         ),
         false => bail!(
-            "the CRD of `{name}` is there already, with another text\n\n\
-             hint: put the new text into `{path}` and run `kubewright sync`, which makes the types anew"
+            "the CRD of `{name}` exists already, with other contents\n\n\
+             hint: put the new text into `{path}` and run `kubewright sync`, which makes its types again"
         ),
     }
 }
 
-/// Refuses a plural, short names or a scope that differ from those of the kind.
+/// Refuses a plural, short names or a scope that differ from the kind's.
 fn shared_stays(kind: &Kind, new: &NewApi) -> Result<()> {
     let names: Vec<_> = kind.short_names.iter().map(|name| format!("`{name}`")).collect();
     let other = [
@@ -383,7 +383,7 @@ fn shared_stays(kind: &Kind, new: &NewApi) -> Result<()> {
     match other.iter().find(|(_, differs, _)| *differs) {
         None => Ok(()),
         Some((_, _, there)) if new.definition.is_some() => bail!(
-            "`{0}` exists already, with {there}, and this CRD says something else\n\n\
+            "`{0}` exists already, with {there}, and this CRD differs\n\n\
              hint: change the CRD; or delete the kind first, with `kubewright delete api --group {1} --kind {0} --all-versions`",
             kind.name,
             kind.group

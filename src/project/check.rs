@@ -95,7 +95,7 @@ fn check_versions(kind: &Kind) -> Result<()> {
             .find(|other| version.storage && other.storage && kind.origin.is_project())
         {
             bail!(
-                "versions `{}` and `{}` of `{name}` are both marked as the one that is stored\n\n\
+                "versions `{}` and `{}` of `{name}` are both marked as the storage version\n\n\
                  hint: write `storage: false` in one of them, and `#[kube(storage = false)]` on its type",
                 version.name,
                 other.name

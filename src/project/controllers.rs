@@ -31,7 +31,7 @@ pub struct NewController {
 }
 
 impl Project {
-    /// Adds a controller to the kind of `api`, or replaces the one of that name if `api` says so.
+    /// Adds a controller to the kind of `api`, or replaces the controller of that name if `api` requires it.
     pub(super) fn add_controller(&mut self, api: &NewApi, new: &NewController) -> Result<()> {
         let Some(at) = self.kinds.iter().position(|kind| kind.is(&api.group, &api.kind)) else {
             return Ok(());

@@ -14,7 +14,7 @@ pub const GUIDE: &str = concat!(
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Conversion {
-    /// The name of the folder of its functions; unique in the project, and that of the kind's webhooks or controller where that is possible.
+    /// The name of the folder of its functions; unique in the project, and the same as of the kind's webhooks or controller where possible.
     pub name: ControllerName,
     /// The version through which objects are converted.
     pub hub: Version,
@@ -29,7 +29,7 @@ pub struct Between {
     pub group: Group,
     /// The kind.
     pub kind: KindName,
-    /// The version through which objects are converted; without it that of the existing conversion, or the stored one.
+    /// The version through which objects are converted; by default the hub of the existing conversion, or the stored version.
     pub hub: Option<Version>,
     /// The other versions; if empty, all.
     pub spokes: Vec<Version>,
@@ -107,7 +107,7 @@ impl Project {
         };
         if let Some(other) = gone.spokes.iter().find(|version| !there.spokes.contains(version)) {
             bail!(
-                "`{other}` is no version that `{}` is converted to\n\nhint: the line of the kind in `PROJECT` lists its `spokes`",
+                "`{other}` is no version to which `{}` is converted\n\nhint: the line of the kind in `PROJECT` lists its `spokes`",
                 kind.name
             );
         }
@@ -209,7 +209,7 @@ fn hub(kind: &Kind, new: &Between) -> Result<Version> {
             several(kind)?;
             let Some(stored) = stored else {
                 bail!(
-                    "the types of `{0}` do not say which of its versions is stored\n\n\
+                    "the types of `{0}` do not select a storage version\n\n\
                      hint: leave `storage = false` out of exactly one of them, or name the hub with `--version`",
                     kind.name
                 );
@@ -237,7 +237,7 @@ fn several(kind: &Kind) -> Result<()> {
     };
     let second = if only.name.as_str() == "v2" { "v3" } else { "v2" };
     bail!(
-        "`{0}` has only version `{1}`, and a conversion is between versions\n\n\
+        "`{0}` has only version `{1}`, and a conversion needs two\n\n\
          hint: add another one first, such as `kubewright create api --group {2} --version {second} --kind {0}`",
         kind.name,
         only.name,

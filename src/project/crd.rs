@@ -121,7 +121,7 @@ impl Definition {
         text(&self.crd, pointer)
     }
 
-    fn name<T: std::str::FromStr<Err = super::Refused>>(&self, pointer: &str, what: &str) -> Result<T> {
+    fn name<T: std::str::FromStr<Err = super::InvalidName>>(&self, pointer: &str, what: &str) -> Result<T> {
         let name = self.text_at(pointer);
         name.parse()
             .map_err(|refused| anyhow!("the CRD's {what} `{}` {refused}", printable(name)))

@@ -32,7 +32,7 @@ pub struct Declared {
 pub enum Item {
     /// Its fields, in their order.
     Struct(Vec<Field>),
-    /// Its variants, none of which has fields.
+    /// Its variants, which have no fields.
     Enum(Vec<String>),
     /// Values of another form, with the reason not to read them.
     Other(&'static str),

@@ -61,7 +61,7 @@ pub fn is_flat(text: &str) -> bool {
     serde_yaml::from_str::<Document>(text).is_ok_and(|document| !document.apis.is_empty())
 }
 
-/// The fields of PROJECT, including those of earlier releases.
+/// The fields of PROJECT, including fields of earlier releases.
 #[derive(serde::Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Document {
@@ -123,7 +123,7 @@ fn check_cost(text: &str) -> Result<()> {
         Ok(report) if report.breached.is_none() => Ok(()),
         Err(error) => Err(one_line(&error)).with_context(|| format!("`{NAME}` is not a project file of kubewright")),
         Ok(_) => bail!(
-            "`{NAME}` nests deeper than {MAX_DEPTH} levels, has an anchor or is several documents\n\nhint: write out what it repeats"
+            "`{NAME}` nests deeper than {MAX_DEPTH} levels, has an anchor or is several documents\n\nhint: write repeated values in full"
         ),
     }
 }
@@ -314,7 +314,7 @@ mod tests {
             ),
             (
                 TEXT.replace(", storage: false", ""),
-                "both marked as the one that is stored",
+                "both marked as the storage version",
             ),
             (
                 TEXT.replace("{version: v2,", "{version: v1,"),

@@ -165,7 +165,7 @@ mod tests {
                 "is a kind of this project in version `v1`",
             ),
             (first.clone(), "`A` of `test/v1` is listed twice"),
-            (entry("v2", "plural: as"), "both marked as the one that is stored"),
+            (entry("v2", "plural: as"), "both marked as the storage version"),
             (entry("v2", "plural: as, other: 1"), "unknown field `other`"),
             (
                 entry(

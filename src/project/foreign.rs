@@ -1,4 +1,4 @@
-//! Webhooks for kinds of others: which kinds may have some, and those of Kubernetes that PROJECT does not list yet.
+//! Webhooks for kinds of other owners: the kinds that may have webhooks, and kinds of Kubernetes that PROJECT does not list yet.
 
 use super::change::NewApi;
 use super::check::near;

@@ -153,7 +153,7 @@ pub fn without_controllers(group: &Group, kind: &KindName) -> Option<&'static st
     found.map(|(full, _)| *full)
 }
 
-/// Similar kinds: of this name in other groups or versions, otherwise of a similar name; those of the group first.
+/// Similar kinds: of this name in other groups or versions, otherwise of a similar name; kinds of the group come first.
 pub fn near(group: &Group, kind: &KindName) -> Vec<Known> {
     let wanted = kind.as_str().to_ascii_lowercase();
     let name = |known: &Known| known.kind.to_ascii_lowercase();

@@ -34,7 +34,7 @@ pub use declared::Declared;
 pub use kind::{Api, Kind, KindVersion};
 pub use lengths::LONGEST_PROJECT;
 pub use names::{
-    ControllerName, Domain, Group, Image, KindName, Owner, Plural, ProjectName, Refused, ShortName, TemplatePath,
+    ControllerName, Domain, Group, Image, InvalidName, KindName, Owner, Plural, ProjectName, ShortName, TemplatePath,
     Version,
 };
 pub use pattern::Pattern;
@@ -214,7 +214,7 @@ impl Project {
         kinds.map(|kind| kind.group.clone()).collect()
     }
 
-    /// That kind in that version.
+    /// The kind in this version.
     pub fn api(&self, group: &Group, version: &Version, name: &KindName) -> Option<Api<'_>> {
         let kind = self.kind(group, name)?;
         let version = kind.version(version)?;

@@ -8,15 +8,15 @@ use std::str::FromStr;
 
 /// The reason to refuse a name; reads as the end of a sentence that starts with the name.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refused(pub(super) String);
+pub struct InvalidName(pub(super) String);
 
-impl fmt::Display for Refused {
+impl fmt::Display for InvalidName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
 }
 
-impl std::error::Error for Refused {}
+impl std::error::Error for InvalidName {}
 
 macro_rules! name {
     ($(#[$doc:meta])* $name:ident, $check:path) => {
@@ -33,19 +33,19 @@ macro_rules! name {
         }
 
         impl FromStr for $name {
-            type Err = Refused;
+            type Err = InvalidName;
 
-            fn from_str(text: &str) -> Result<Self, Refused> {
-                $check(text).map_err(Refused)?;
+            fn from_str(text: &str) -> Result<Self, InvalidName> {
+                $check(text).map_err(InvalidName)?;
                 Ok(Self(text.to_owned()))
             }
         }
 
         impl TryFrom<String> for $name {
-            type Error = Refused;
+            type Error = InvalidName;
 
-            fn try_from(text: String) -> Result<Self, Refused> {
-                $check(&text).map_err(|reason| Refused(format!("`{}`: {reason}", printable(&text))))?;
+            fn try_from(text: String) -> Result<Self, InvalidName> {
+                $check(&text).map_err(|reason| InvalidName(format!("`{}`: {reason}", printable(&text))))?;
                 Ok(Self(text))
             }
         }

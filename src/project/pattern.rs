@@ -121,12 +121,12 @@ impl Pattern {
 pub fn fits(pattern: Name, kind: &KindName, origin: Origin) -> Result<()> {
     match (origin, pattern) {
         (Origin::Project, Name::Beside) => bail!(
-            "pattern `beside` is for kinds of others, and `{kind}` is a kind of this project\n\n\
-             hint: leave out `--pattern`, or choose one of those that `kubewright create api --help` lists for its own kinds"
+            "pattern `beside` is for kinds of other owners, and `{kind}` is a kind of this project\n\n\
+             hint: leave out `--pattern`, or choose a pattern that `kubewright create api --help` lists for own kinds"
         ),
         (Origin::Kubernetes | Origin::Crd, pattern) if pattern != Name::Beside => bail!(
             "pattern `{}` is for kinds of this project, and `{kind}` is not\n\n\
-             hint: leave out `--pattern`; for kinds of others there is `beside`",
+             hint: leave out `--pattern`; the pattern for kinds of other owners is `beside`",
             pattern.as_str()
         ),
         _ => Ok(()),

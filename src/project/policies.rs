@@ -12,7 +12,7 @@ const GUIDE: &str = concat!(env!("CARGO_PKG_REPOSITORY"), "/blob/main/docs/src/c
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct KindPolicy {
-    /// The name of its file; unique in the project, and that of the kind's webhooks or controller where that is possible.
+    /// The name of its file; unique in the project, and the same as of the kind's webhooks or controller where possible.
     pub name: ControllerName,
     /// The version of the kind that its expressions read.
     pub version: Version,

@@ -1,6 +1,6 @@
 //! The releases of kubewright, in their order. PROJECT, the headers of generated files and the archives name them.
 
-use super::Refused;
+use super::InvalidName;
 use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
@@ -27,10 +27,10 @@ impl Release {
 }
 
 impl FromStr for Release {
-    type Err = Refused;
+    type Err = InvalidName;
 
-    fn from_str(text: &str) -> Result<Self, Refused> {
-        let wrong = || Refused("is not a release of kubewright".to_owned());
+    fn from_str(text: &str) -> Result<Self, InvalidName> {
+        let wrong = || InvalidName("is not a release of kubewright".to_owned());
         let (numbers, pre) = match text.split_once('-') {
             Some((numbers, pre)) => (numbers, Some(pre)),
             None => (text, None),

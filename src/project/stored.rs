@@ -36,8 +36,8 @@ impl Project {
                 false => format!("`kubewright create api --group {group} --version {other} --kind {name} --storage`"),
             };
             bail!(
-                "`{version}` is the version in which objects of `{name}` are stored\n\n\
-                 hint: store another one first, with {how}; or delete the whole kind with `--all-versions`"
+                "`{version}` is the storage version of `{name}`\n\n\
+                 hint: choose another storage version first, with {how}; or delete the whole kind with `--all-versions`"
             );
         }
         match dropped.former_storage {

@@ -13,7 +13,7 @@ pub const TESTS: &str = "_webhooks";
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Webhooks {
-    /// The name of their file; unique in the project, and that of the kind's controller where that is possible.
+    /// The name of their file; unique in the project, and the same as of the kind's controller where possible.
     pub name: ControllerName,
     /// The version of the kind whose type they get.
     pub version: Version,

@@ -26,7 +26,7 @@ pub fn pack(files: &Texts, today: &Texts) -> io::Result<Vec<u8>> {
     packed.finish()
 }
 
-/// The files of a release, with those of `today` for the ones that are named only.
+/// The files of a release. Files that the release only names are taken from `today`.
 ///
 /// # Errors
 /// For bytes that [`pack`] did not write, or wrote for another `today`.

@@ -96,7 +96,7 @@ struct ControllerView<'a> {
     condition: String,
     /// The name of its finalizer, if it starts with one.
     finalizer: Option<String>,
-    /// Whether rustfmt sorts the import of its kind after those of the core kinds.
+    /// Whether rustfmt sorts the import of its kind after the imports of core kinds.
     after_core: bool,
     api: ApiView<'a>,
     /// The internal kind that its pattern creates.

@@ -20,7 +20,7 @@ pub fn about(context: &mut Context, project: &Project, api: Api) -> Result<()> {
 
 /// The module of the types.
 fn module(project: &Project, api: Api, definition: &Definition) -> Result<String> {
-    types::module(&types::Subject {
+    types::module(&types::ModuleSubject {
         crd: &definition.crd,
         version: api.version.name.as_str(),
         type_name: &rust::type_name(api.kind.name.as_str()),

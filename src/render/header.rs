@@ -61,7 +61,7 @@ pub fn find(text: &str) -> Found<'_> {
     }
 }
 
-/// The text below the header, or the whole text if there is none.
+/// The text below the header, or the whole text if it has no header.
 pub fn below(text: &str) -> &str {
     let after = text.find(MARK).map_or(text, |mark| &text[mark..]);
     after.split_once('\n').map_or("", |(_, below)| below)

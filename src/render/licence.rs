@@ -1,4 +1,4 @@
-//! The licence header of the user's Rust files: what it says, and where it is in a text.
+//! The licence header of the user's Rust files: its text, and its position in a file.
 
 use crate::plan::RelPath;
 use crate::project::Project;
@@ -16,7 +16,7 @@ pub fn licensed(project: &Project, path: &RelPath, text: String) -> String {
     }
 }
 
-/// Splits what [`licensed`] returns into the header, which is empty if there is none, and the rest.
+/// Splits the result of [`licensed`] into the header, which may be empty, and the rest.
 pub fn split(text: &str) -> (&str, &str) {
     let mut lines = text.split_inclusive('\n');
     let [owner, name, empty] = [(); 3].map(|()| lines.next().unwrap_or_default());

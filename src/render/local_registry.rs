@@ -177,7 +177,7 @@ fn version(manifest: &DocumentMut) -> Result<String> {
         .to_owned())
 }
 
-/// The tables of normal dependencies, those of targets included.
+/// The tables of normal dependencies, including the tables of targets.
 fn dependencies_mut(manifest: &mut DocumentMut) -> Vec<&mut dyn TableLike> {
     let mut found = Vec::new();
     for (key, item) in manifest.iter_mut() {

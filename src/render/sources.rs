@@ -27,13 +27,13 @@ impl Sources {
         }
     }
 
-    /// Those of this release.
+    /// The sources of this release.
     pub fn own() -> &'static Self {
         static OWN: LazyLock<Sources> = LazyLock::new(|| Sources::new(embedded::files()));
         &OWN
     }
 
-    /// Those of this or of an earlier release; `None` if this binary does not carry it.
+    /// The sources of this or of an earlier release; `None` if this binary does not contain it.
     ///
     /// # Errors
     /// If the archive in the binary is damaged.

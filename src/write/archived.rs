@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 /// The file of a crate in the index, as far as the archive is found by it.
 #[derive(Deserialize)]
-struct Entry {
+struct IndexEntry {
     vers: String,
     cksum: String,
 }
@@ -28,7 +28,7 @@ pub struct Archived {
 pub fn archived(root: &Root, index: &RelPath, name: &str) -> Result<Option<Archived>> {
     let line = root.read(index)?.unwrap_or_default();
     let line = String::from_utf8_lossy(&line).replace("\r\n", "\n");
-    let Ok(Entry { vers, cksum }) = serde_json::from_str(&line) else {
+    let Ok(IndexEntry { vers, cksum }) = serde_json::from_str(&line) else {
         return Ok(None);
     };
     let Ok(path) = local_registry::archive_path(name, &vers).parse() else {

@@ -77,7 +77,7 @@ pub struct ByHand {
 /// Works out the changes. With `force`, seeds replace what is in their way and changed files are removed.
 pub fn compare(root: &Root, intents: &Intents<'_>, force: bool) -> Result<Outcome> {
     let mut outcome = Outcome::default();
-    let mut refused = Refused::default();
+    let mut refused = RefusedWrites::default();
     for (path, intent) in intents {
         let found = root.read(path)?;
         if matches!(intent, Intent::Seed(_)) && settings::is_settings(path) {
@@ -178,7 +178,7 @@ struct Managed<'a> {
     before: Option<&'a File>,
 }
 
-fn manage(file: &Managed, found: Option<Vec<u8>>, outcome: &mut Outcome, refused: &mut Refused) {
+fn manage(file: &Managed, found: Option<Vec<u8>>, outcome: &mut Outcome, refused: &mut RefusedWrites) {
     let Managed { path, after, before } = *file;
     let Some(bytes) = &found else {
         return outcome.replace(path, found, after.text.clone(), after);
@@ -255,14 +255,14 @@ impl Outcome {
 
 /// The reasons to write no file.
 #[derive(Default)]
-pub(super) struct Refused {
+pub(super) struct RefusedWrites {
     /// Files of the user where new ones are to be created.
     pub(super) in_the_way: Vec<RelPath>,
     /// Managed files that were edited.
     pub(super) edited: Vec<RelPath>,
 }
 
-impl Refused {
+impl RefusedWrites {
     fn check(&self, root: &Root) -> Result<()> {
         let list = |paths: &[RelPath]| {
             paths

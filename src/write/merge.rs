@@ -2,7 +2,7 @@
 //! in one text. Where both changed the same lines, both stand between conflict markers, with the earlier text.
 
 use super::change::Change;
-use super::compare::{ByHand, Outcome, Refused, is_comment, same};
+use super::compare::{ByHand, Outcome, RefusedWrites, is_comment, same};
 use super::relicense::{Relicensed, relicense};
 use crate::plan::{FileKind, RelPath};
 use crate::render::header::{self, Found};
@@ -48,7 +48,7 @@ pub(super) struct Seeded<'a> {
 }
 
 /// Works out the changes of one file. A file that the user deleted stays deleted.
-pub(super) fn succeed(seeded: Seeded, outcome: &mut Outcome, refused: &mut Refused) {
+pub(super) fn succeed(seeded: Seeded, outcome: &mut Outcome, refused: &mut RefusedWrites) {
     let (path, file) = (seeded.path, seeded.file);
     let Some(bytes) = seeded.present else {
         return outcome.deleted.push(path.clone());

@@ -22,7 +22,7 @@ mod workspace;
 mod writer;
 
 pub use archived::{Archived, archive_files, archived};
-pub use beneath::{Beneath, Entry, MAX_FILE};
+pub use beneath::{Beneath, EntryType, MAX_FILE};
 pub use change::{Change, Swap, swaps};
 pub use compare::{ByHand, Intent, Intents, Outcome, compare};
 pub use diff::{diff, text_diff};

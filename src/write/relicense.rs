@@ -12,7 +12,7 @@ pub(super) struct Relicensed<'a> {
     pub(super) body: &'a str,
 }
 
-/// Puts the second header in the place of the first; an empty one is none. `None` if the first is not at the top of the text, or if
+/// Replaces the first header by the second; an empty text means no header. `None` if the first is not at the top of the text, or if
 /// there is to be a header where the user has written another.
 pub(super) fn relicense<'a>(text: &'a str, [was, will]: [&str; 2]) -> Option<Relicensed<'a>> {
     let at_the_top = |head: &str| {

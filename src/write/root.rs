@@ -1,6 +1,6 @@
 //! The locked folder of a project, for reading, or for reading and writing.
 
-use super::beneath::{Beneath, Entry};
+use super::beneath::{Beneath, EntryType};
 use super::change::Change;
 use super::disk::{Disk, RealDisk};
 use super::journal;
@@ -100,13 +100,13 @@ impl Root {
         self.completed
     }
 
-    /// The bytes of a file; `None` if there is none.
+    /// The bytes of a file; `None` if it does not exist.
     pub fn read(&self, path: &RelPath) -> Result<Option<Vec<u8>>> {
         self.on(path, None, |tree| tree.read(path))
     }
 
     /// The entry at a path, if there is one.
-    pub fn entry(&self, path: &RelPath) -> Result<Option<Entry>> {
+    pub fn entry(&self, path: &RelPath) -> Result<Option<EntryType>> {
         self.on(path, None, |tree| tree.entry(path))
     }
 
@@ -137,7 +137,7 @@ impl Root {
         }
     }
 
-    /// Makes all changes or none.
+    /// Makes all changes, or no change.
     pub fn commit(mut self, changes: &[Change]) -> Result<()> {
         let Some(tree) = self.tree.as_ref().filter(|_| self.access == Access::Write) else {
             bail!("`{}` is open for reading only", self.path.display());
@@ -183,7 +183,7 @@ fn refuse_pending(path: &Path, tree: &Beneath, disk: &dyn Disk) -> Result<()> {
     match journal::pending(path, tree, disk)? {
         None => Ok(()),
         Some(_) => bail!(
-            "a command was interrupted while it wrote, and this one only reads\n\nhint: run `kubewright sync`, which completes it first"
+            "an earlier command was interrupted while it wrote, and this command only reads\n\nhint: run `kubewright sync`, which completes it first"
         ),
     }
 }

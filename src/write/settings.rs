@@ -15,7 +15,7 @@ pub(super) fn refuse_older(root: &Root) -> Result<()> {
     match root.read(&".cargo/config".parse()?) {
         Ok(Some(_)) => bail!(
             "cargo reads `.cargo/config`, and ignores `.cargo/config.toml` beside it\n\n\
-             hint: move it there: `mv .cargo/config .cargo/config.toml`"
+             hint: rename it: `mv .cargo/config .cargo/config.toml`"
         ),
         // A link to the new name, for old releases of cargo, is not followed.
         _ => Ok(()),

@@ -1,6 +1,6 @@
 //! The states of the files of a project since they were written.
 
-use super::beneath::Entry;
+use super::beneath::EntryType;
 use super::change::Change;
 use super::compare::is_ours;
 use super::root::Root;
@@ -75,9 +75,9 @@ pub fn leftovers(root: &Root, wanted: &Rendered) -> Result<Vec<Change>> {
     while let Some(folder) = folders.pop() {
         for path in root.below(&folder)?.into_iter().flatten() {
             let entry = root.entry(&path)?;
-            if entry == Some(Entry::Folder) {
+            if entry == Some(EntryType::Folder) {
                 folders.push(path);
-            } else if entry == Some(Entry::File)
+            } else if entry == Some(EntryType::File)
                 && !wanted.contains_key(&path)
                 && let Some(bytes) = root.read(&path)?
                 && matches!(header::find(&String::from_utf8_lossy(&bytes)), Found::Intact { .. })

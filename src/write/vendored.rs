@@ -2,7 +2,7 @@
 //! because an edit of a crate can also change the hash.
 
 use super::archived::archive_origin;
-use super::beneath::Entry;
+use super::beneath::EntryType;
 use super::root::Root;
 use super::state::State;
 use super::used::{depends, used_crates};
@@ -125,7 +125,7 @@ fn read_crate(root: &Root, top: &RelPath, folder: &RelPath, texts: &mut BTreeMap
             continue;
         };
         let below = path.as_str()[top.as_str().len() + 1..].to_owned();
-        if root.entry(&path)? == Some(Entry::Folder) {
+        if root.entry(&path)? == Some(EntryType::Folder) {
             // A crate that is built on its own gets a target folder and a lock.
             if below != "target" {
                 read_crate(root, top, &path, texts)?;

@@ -1,7 +1,7 @@
 //! Executes transactions: commits them with a journal, makes their changes, reverts them if one fails, and completes transactions of
 //! interrupted commands.
 
-use super::beneath::{Beneath, Entry, MAX_FILE};
+use super::beneath::{Beneath, EntryType, MAX_FILE};
 use super::change::Change;
 use super::disk::{Disk, NewFile};
 use super::journal::{self, Contents, DONE, FOLDER, INCOMPLETE, JOURNAL, Journal, Step, bytes_hash, own};
@@ -108,7 +108,7 @@ impl<'a> Writer<'a> {
                 .folder_entry(&folder)
                 .with_context(|| format!("cannot write `{path}`"))?
             {
-                Some(Entry::Folder) => known.insert(folder),
+                Some(EntryType::Folder) => known.insert(folder),
                 Some(_) => {
                     bail!("`{folder}` is a file, and `{path}` needs a folder there\n\nhint: move `{folder}` away")
                 }
@@ -124,7 +124,7 @@ impl<'a> Writer<'a> {
                 .tree
                 .folder_entry(path)
                 .with_context(|| format!("cannot write `{path}`"))?
-                == Some(Entry::Folder)
+                == Some(EntryType::Folder)
         {
             bail!("`{path}` is a folder, and a file is needed there\n\nhint: move it away");
         }
@@ -199,7 +199,7 @@ impl<'a> Writer<'a> {
             return Ok(None);
         }
         for candidate in [path.clone(), kept(nth)] {
-            if self.tree.entry(&candidate)? == Some(Entry::File) {
+            if self.tree.entry(&candidate)? == Some(EntryType::File) {
                 return Ok(Some(candidate));
             }
         }

@@ -28,7 +28,7 @@ fn what_cannot_be_taken_over_is_refused_and_nothing_is_written() {
         &["--pattern", "child"],
         &[
             "pattern `child` uses fields that the spec of `Pump` may not have",
-            "there is `minimal`",
+            "the pattern for such kinds is `minimal`",
         ],
     );
     own(dir.path(), "pump", "Pump", &["--version", "v1"]).refuses(2, &["--own", "--version"]);
@@ -152,10 +152,7 @@ fn the_stored_version_of_a_kind_that_was_taken_over_moves_with_its_crd() {
     let project = fs::read_to_string(dir.path().join("PROJECT")).unwrap();
     let versions = "versions: [{version: v1, storage: false, formerStorage: true}, {version: v1alpha1}]";
     assert!(project.contains(versions), "{project}");
-    run(delete, "v1alpha1", &[]).refuses(
-        1,
-        &["`v1alpha1` is the version in which objects of `Pump` are stored", hint],
-    );
+    run(delete, "v1alpha1", &[]).refuses(1, &["`v1alpha1` is the storage version of `Pump`", hint]);
 
     let unserved = moved().replacen("served: true", "served: false", 1);
     again(&unserved, &[]).refuses(
@@ -166,13 +163,7 @@ fn the_stored_version_of_a_kind_that_was_taken_over_moves_with_its_crd() {
         ],
     );
     let cluster = moved().replace("scope: Namespaced", "scope: Cluster");
-    again(&cluster, &[]).refuses(
-        1,
-        &[
-            "with namespaced objects, and this CRD says something else",
-            "--all-versions`",
-        ],
-    );
+    again(&cluster, &[]).refuses(1, &["with namespaced objects, and this CRD differs", "--all-versions`"]);
 }
 
 #[test]

@@ -88,7 +88,7 @@ fn the_stored_version_is_the_hub_whatever_project_says() {
     let dir = dir.path();
     replace(dir, TYPE, "    storage = false,\n", "");
     let unclear = webhook(dir, "create", &["--conversion"]);
-    unclear.refuses(1, &["which of its versions is stored", "--version"]);
+    unclear.refuses(1, &["do not select a storage version", "--version"]);
     replace(
         dir,
         "api/src/test/v1/foobar.rs",

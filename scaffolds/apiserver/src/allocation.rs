@@ -12,7 +12,7 @@ use serde_json::Value;
 /// The owners, by the text of the value that they hold.
 pub type Holders = BTreeMap<String, String>;
 
-/// How the objects of a kind get their values.
+/// The allocation of values to the objects of a kind.
 pub struct Allocation {
     /// The name of the owner that an object is.
     pub owner: fn(&Value) -> String,

@@ -29,7 +29,7 @@ pub struct Call {
     pub body: Bytes,
     /// The user that sent the request.
     pub user: User,
-    /// What the client is warned of.
+    /// The warnings for the client.
     pub warnings: Warnings,
 }
 

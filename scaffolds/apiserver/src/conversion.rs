@@ -15,13 +15,13 @@ use serde_json::Value;
 
 use crate::{status::Status, store::Record};
 
-/// How many entries there are before those of discarded records are removed for the first time.
+/// The number of entries at which entries of discarded records are removed for the first time.
 const LEAST: usize = 256;
 
 /// Brings an object to a version of its group.
 pub type Call = dyn Fn(Value, &str) -> BoxFuture<'static, Result<Value, Status>> + Send + Sync;
 
-/// How objects of one definition are converted. A definition whose spec changes gets a new one, which remembers nothing.
+/// The conversion of objects of one definition. A definition whose spec changes gets a new one, which remembers nothing.
 pub struct Conversion {
     /// `None` if no client can be made of the configuration.
     call: Option<Box<Call>>,
@@ -86,7 +86,7 @@ impl Conversion {
             return Arc::clone(&entry.converted);
         }
         let converted = Arc::new(Record::new(record.key.clone(), record.revision, object));
-        found.push(Entry {
+        found.push(CachedConversion {
             record: Arc::downgrade(record),
             api_version: api_version.to_owned(),
             converted: Arc::clone(&converted),
@@ -98,12 +98,12 @@ impl Conversion {
 #[derive(Default)]
 struct Entries {
     /// By the record's address, which belongs to that record for as long as the entry exists.
-    by_record: HashMap<usize, Vec<Entry>>,
+    by_record: HashMap<usize, Vec<CachedConversion>>,
     /// The number of records at which entries are removed next.
     limit: usize,
 }
 
-struct Entry {
+struct CachedConversion {
     record: Weak<Record>,
     api_version: String,
     converted: Arc<Record>,

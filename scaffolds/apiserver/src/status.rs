@@ -37,7 +37,7 @@ pub struct Details {
     pub retry_after_seconds: u32,
 }
 
-/// What most answers are about: a resource or a kind.
+/// The subject of most answers: a resource or a kind.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Subject<'a> {
     /// `apps`; empty for the core group.

@@ -1,4 +1,4 @@
-//! What differs from kind to kind: how objects are decoded, defaulted, prepared and validated. The registry does all
+//! The differences between kinds: the decoding, defaulting, preparation and validation of objects. The registry does all
 //! else in the same way for every kind. Built-in kinds and kinds that CRDs define implement the trait.
 
 use std::{borrow::Cow, sync::Arc};
@@ -16,11 +16,11 @@ pub type StrictErrors = Vec<String>;
 /// Which empty lists and maps of a built-in kind's object are kept. See [`Strategy::empties`].
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Empties {
-    /// Those that Go's encoder writes, and those that the kind's rules distinguish from absent ones.
+    /// The empty values that Go's encoder writes, and those that the kind's rules distinguish from absent ones.
     Meaningful,
-    /// Those that Go's encoder writes, whose fields can be owned.
+    /// The empty values that Go's encoder writes, whose fields can be owned.
     Encoded,
-    /// None, as in objects that are read from the store.
+    /// No empty values, as in objects that are read from the store.
     Stored,
 }
 
@@ -39,8 +39,7 @@ pub struct Rules {
     /// Whether `metadata.generation` counts changes of everything but metadata (and status, if that is a subresource).
     /// True for custom kinds and for those built-in kinds that have a generation.
     pub counts_generation: bool,
-    /// The field of the metadata whose changes also increment the generation: `annotations` of Deployments, `labels` of
-    /// EndpointSlices.
+    /// The field of the metadata whose changes also increment the generation: `annotations` of Deployments, `labels` of EndpointSlices.
     pub counts_metadata: Option<&'static str>,
     /// Whether replacing an absent list or map by an empty one increments the generation.
     pub counts_empty: bool,
@@ -62,14 +61,13 @@ pub struct Rules {
     pub records_user: Option<fn(&mut Value, &User)>,
     /// Writes the time into an update of a subresource, given the new object, the old one and the time.
     pub dates_update: Option<fn(&mut Value, &Value, &str)>,
-    /// Whether `spec.finalizers` keep an object until the subresource `finalize` has removed them, as those of
-    /// Namespaces.
+    /// Whether `spec.finalizers` keep an object until the subresource `finalize` has removed them, as those of Namespaces.
     pub has_spec_finalizers: bool,
     /// Another version in which bodies of the same shape are taken.
     pub also_read_as: Option<&'static str>,
-    /// How objects are deleted.
+    /// The deletion of objects.
     pub deletion: Deletion,
-    /// How objects grant permissions, if they do: their writers need those permissions themselves.
+    /// The permissions that objects grant, if any: their writers need those permissions themselves.
     pub grants: Option<Grants>,
     /// The objects' reservations of a cluster's limited values, such as addresses and ports.
     pub held: Option<Arc<Held>>,
@@ -90,10 +88,10 @@ pub struct Rules {
     pub published: Option<[Value; 2]>,
     /// The deprecation warning, which every answer in this version has as a header `Warning: 299`.
     pub deprecation: Option<Cow<'static, str>>,
-    /// Why no object may be created now, not even by an apply: the end of the message of a 403, after `is forbidden: `.
+    /// The reason that no object may be created now, not even by an apply: the end of the message of a 403, after `is forbidden: `.
     /// Discovery then omits `create`, `update` and `patch`; the latter two still work.
     pub forbids_creation: Option<&'static str>,
-    /// What converts objects between the kind's versions, if a webhook does. [`Strategy::read`] and [`Strategy::write`]
+    /// The converter between the kind's versions, if a webhook converts objects. [`Strategy::read`] and [`Strategy::write`]
     /// are then not called for objects in another version than the one that is wanted.
     pub conversion: Option<Arc<Conversion>>,
     /// For kinds that can be removed: the channel closes when this strategy is replaced or its kind removed, which ends
@@ -141,8 +139,7 @@ impl Default for Rules {
 
 impl Rules {
     /// Releases what `object` holds of the server's limited values (clusterIP, nodePort), because it was deleted, or
-    /// because its create or update failed after preparation. In the latter case, `kept` is the object that remains
-    /// stored, if any.
+    /// because its create or update failed after preparation. In the latter case, `kept` is the object that remains stored, if any.
     pub fn release(&self, object: &Value, kept: Option<&Value>) {
         if let Some(held) = &self.held {
             held.release(object, kept);
@@ -157,8 +154,7 @@ impl Rules {
     }
 }
 
-/// How the objects of a kind are deleted. By default they are removed at once, and the garbage collector deletes their
-/// dependents.
+/// The deletion of objects of a kind. By default they are removed at once, and the garbage collector deletes their dependents.
 #[derive(Clone, Copy, Default)]
 pub struct Deletion {
     /// Whether the answer is the deleted object and not a Status. Recorded.
@@ -174,7 +170,7 @@ pub struct Deletion {
     pub forbids: Option<fn(&str) -> Option<&'static str>>,
 }
 
-/// How an object grants permissions.
+/// The way in which an object grants permissions.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Grants {
     /// It lists permissions: roles.

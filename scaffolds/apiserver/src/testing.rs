@@ -1,4 +1,4 @@
-//! What the tests of this workspace reach beyond the public API (feature `testing`). It may change with any release.
+//! Functions for the tests of this workspace, beyond the public API (feature `testing`). It may change with any release.
 
 pub use crate::{
     request::body::LIMIT,
@@ -56,7 +56,7 @@ pub mod protobuf {
 
 /// The store, and what it hands out.
 pub mod store {
-    pub use crate::store::{Change, HISTORY, HISTORY_BYTES, Key, Kind, Range, Store};
+    pub use crate::store::{Change, ChangeKind, HISTORY, HISTORY_BYTES, Key, Range, Store};
 }
 
 /// The kubelet that runs nothing, to drive Pods of another server.

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use futures::{FutureExt, StreamExt};
-use kubewright_apiserver::testing::store::{Change, HISTORY_BYTES, Key, Kind, Range, Store};
+use kubewright_apiserver::testing::store::{Change, ChangeKind, HISTORY_BYTES, Key, Range, Store};
 use proptest::prelude::*;
 use std::{
     collections::BTreeMap,
@@ -57,7 +57,7 @@ fn range(namespace: u8) -> Range {
 /// Every past state, and every change.
 struct Model {
     states: BTreeMap<u64, BTreeMap<String, (Key, u64)>>,
-    changes: Vec<(u64, Kind, Key)>,
+    changes: Vec<(u64, ChangeKind, Key)>,
     watches: Vec<(Range, u64, futures::stream::BoxStream<'static, u64>)>,
     oldest: u64,
 }
@@ -67,10 +67,10 @@ impl Model {
         self.states.last_key_value().unwrap().1
     }
 
-    fn changed(&mut self, revision: u64, kind: Kind, key: &Key) {
+    fn changed(&mut self, revision: u64, kind: ChangeKind, key: &Key) {
         let mut state = self.now().clone();
         match kind {
-            Kind::Deleted => drop(state.remove(&format!("{key:?}"))),
+            ChangeKind::Deleted => drop(state.remove(&format!("{key:?}"))),
             _ => drop(state.insert(format!("{key:?}"), (key.clone(), revision))),
         }
         self.states.insert(revision, state);
@@ -92,7 +92,7 @@ fn play(store: &Store, model: &mut Model, step: &Step) {
         Step::Create(number) => {
             let key = key(*number);
             match (store.create(&key, &text), current(model, &key)) {
-                (Ok(record), None) => model.changed(record.revision, Kind::Created, &key),
+                (Ok(record), None) => model.changed(record.revision, ChangeKind::Created, &key),
                 (Err(_), Some(revision)) => assert_eq!(store.get(&key).unwrap().revision, revision),
                 (got, wanted) => panic!("{got:?} {wanted:?}"),
             }
@@ -101,7 +101,7 @@ fn play(store: &Store, model: &mut Model, step: &Step) {
             let key = key(*number);
             let expected = current(model, &key);
             match store.update(&key, expected.unwrap_or(1), &text) {
-                Ok(record) => model.changed(record.revision, Kind::Updated, &key),
+                Ok(record) => model.changed(record.revision, ChangeKind::Updated, &key),
                 Err(_) => assert!(store.get(&key).is_none() && expected.is_none()),
             }
             assert!(store.update(&key, 0, &text).is_err());
@@ -109,7 +109,7 @@ fn play(store: &Store, model: &mut Model, step: &Step) {
         Step::Delete(number) => {
             let key = key(*number);
             if let Ok(record) = store.delete(&key, current(model, &key).unwrap_or(1), &text) {
-                model.changed(record.revision, Kind::Deleted, &key);
+                model.changed(record.revision, ChangeKind::Deleted, &key);
             }
         }
         Step::Watch(ago, namespace) => {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 pub(super) struct Expr {
     /// Unique within one expression; the key of the checker's results.
     pub(super) id: usize,
-    /// The position in the source, in characters: that of the operator or bracket, if there is one.
+    /// The position in the source, in characters: of the operator or bracket, if the node has one.
     pub(super) at: usize,
     /// The nesting depth of operators, selections and method calls.
     pub(super) height: usize,

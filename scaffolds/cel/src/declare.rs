@@ -129,7 +129,7 @@ impl Declared {
         }
     }
 
-    /// An object with these fields, none of which has to be there.
+    /// An object with these optional fields.
     pub(super) fn fields(fields: BTreeMap<String, Arc<Self>>) -> Self {
         Self {
             shape: Shape::Object(fields),

@@ -16,7 +16,7 @@ pub(super) struct Issues {
 
 #[derive(Debug)]
 struct Issue {
-    /// The position in characters; `None` if the server has none.
+    /// The position in characters; `None` if the server reports no position.
     at: Option<usize>,
     message: String,
 }

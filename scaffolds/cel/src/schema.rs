@@ -7,7 +7,7 @@ use std::sync::Arc;
 /// A node of the schema.
 #[derive(Debug, Default)]
 pub(super) struct Node {
-    /// `type`; empty if there is none.
+    /// `type`; empty if the schema has no type.
     pub(super) kind: String,
     pub(super) format: String,
     pub(super) nullable: bool,

@@ -62,7 +62,7 @@ pub(super) struct Scope {
     pub(super) mutates: bool,
 }
 
-/// The name of the type of an object that a mutation builds; those of its fields begin with `Object.`.
+/// The name of the type of an object that a mutation builds; the names of its fields' types begin with `Object.`.
 pub(super) const OBJECT: &str = "Object";
 /// The name of the type of an operation of a JSON patch.
 pub(super) const JSON_PATCH: &str = "JSONPatch";

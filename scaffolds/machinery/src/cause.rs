@@ -128,7 +128,7 @@ impl Path {
         self.shown("FieldValueNotSupported", "Unsupported value", &value.into(), &detail)
     }
 
-    /// The list or map has more entries than allowed. Without a limit, the message has none.
+    /// The list or map has more entries than allowed. The message contains the limit, if it is known.
     pub fn too_many(&self, count: usize, most: impl Into<Option<usize>>) -> Cause {
         let detail = match most.into() {
             Some(1) => "must have at most 1 item".to_owned(),
@@ -138,7 +138,7 @@ impl Path {
         self.cause("FieldValueTooMany", format!("Too many: {count}"), &detail)
     }
 
-    /// The text is longer than allowed. The message says bytes, even where the server counts characters.
+    /// The text is longer than allowed. The message speaks of bytes, even if the server counts characters.
     pub fn too_long(&self, most: impl Into<Option<usize>>) -> Cause {
         let detail = match most.into() {
             Some(1) => "may not be more than 1 byte".to_owned(),

@@ -36,7 +36,7 @@ impl Moment {
     /// # Errors
     /// Go's error message.
     pub fn parse(text: &str) -> Result<Self, String> {
-        Reader::new(text, RFC_3339).time()
+        LayoutReader::new(text, RFC_3339).time()
     }
 
     /// Parses a `MicroTime`: like [`parse`](Self::parse), but a fraction of six digits is required.
@@ -44,7 +44,7 @@ impl Moment {
     /// # Errors
     /// Go's error message.
     pub fn parse_micro(text: &str) -> Result<Self, String> {
-        Reader::new(text, RFC_3339_MICRO).time()
+        LayoutReader::new(text, RFC_3339_MICRO).time()
     }
 
     /// RFC 3339 in UTC, to the second.
@@ -115,13 +115,13 @@ fn clock(seconds: i64) -> String {
 }
 
 /// Parses a layout element by element, with Go's order of errors.
-struct Reader<'a> {
+struct LayoutReader<'a> {
     text: &'a str,
     layout: &'static str,
     rest: &'a str,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> LayoutReader<'a> {
     fn new(text: &'a str, layout: &'static str) -> Self {
         let rest = text;
         Self { text, layout, rest }

@@ -7,7 +7,7 @@ use crate::go::quote;
 /// A URL in its parts.
 #[derive(Clone, Debug, Default)]
 pub struct Url {
-    /// In lower case; empty if there is none.
+    /// In lower case; empty if the URL has no scheme.
     pub scheme: String,
     /// The part before an `@`, as it was written.
     pub user: Option<String>,

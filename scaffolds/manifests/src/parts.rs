@@ -65,7 +65,7 @@ pub(crate) fn execute(words: impl Iterator<Item = String>, input: &mut dyn Read,
 /// apply them once `cluster.yaml` is applied: that has a role which adds to `admin` what the operator's Roles grant beyond it.
 ///
 /// # Errors
-/// If `objects` are not those of an operator's project.
+/// If `objects` are not the objects of an operator's project.
 pub fn files(objects: &[Value]) -> Result<BTreeMap<String, String>, chart::ChartError> {
     let (_, names) = chart::operator(objects)?;
     let (namespace, cluster): (Vec<_>, Vec<_>) = objects.iter().partition(|object| tenant::may_apply(object, &names));

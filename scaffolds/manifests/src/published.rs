@@ -66,7 +66,7 @@ const OF_ONE_REPOSITORY: &[&str] = &[
 ];
 
 impl<'a> Repository<'a> {
-    /// The repository around `root`; or, if there is none, the one that the environment names with both `GIT_DIR` and
+    /// The repository around `root`; or, if none exists, the repository that the environment selects with both `GIT_DIR` and
     /// `GIT_WORK_TREE`: without the latter git takes any folder for the top one.
     fn of(root: &'a Path) -> Result<Self, String> {
         let around = Self {

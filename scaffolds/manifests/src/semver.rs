@@ -19,7 +19,7 @@ pub(crate) fn is_semantic(version: &str) -> bool {
     numbers.len() == 3 && numbers.into_iter().all(is_number) && pre.is_none_or(|pre| pre.split('.').all(is_word))
 }
 
-/// Whether Helm takes a version for that of a chart. Build metadata may follow it, and `v`, as in the name of a tag, may be before it.
+/// Whether Helm accepts a version as the version of a chart. Build metadata may follow it, and `v`, as in the name of a tag, may be before it.
 pub(crate) fn is_version_of_chart(version: &str) -> bool {
     let version = version.strip_prefix('v').unwrap_or(version);
     let (version, build) = version

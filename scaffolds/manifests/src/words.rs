@@ -68,7 +68,7 @@ impl<I: Iterator<Item = String>> Words<I> {
     /// The value of that flag.
     ///
     /// # Errors
-    /// It has none.
+    /// The flag has no value.
     pub(crate) fn value(&mut self) -> Result<String, String> {
         let value = self.attached.take().or_else(|| self.words.next());
         value.ok_or_else(|| format!("`{}` needs a value", self.flag))

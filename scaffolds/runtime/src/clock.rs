@@ -20,7 +20,7 @@ const LOOK: Duration = Duration::from_secs(60);
 #[cfg(feature = "testing")]
 pub(crate) const TEST_CLOCK: &str = "KUBEWRIGHT_TEST_CLOCK";
 
-/// What an operator prints that has such a clock.
+/// The output of an operator with such a clock.
 #[cfg(feature = "testing")]
 pub(crate) const TEST_CLOCK_SET: &str = "the clock is the test's";
 

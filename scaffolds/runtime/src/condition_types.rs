@@ -164,7 +164,7 @@ impl Writer {
     }
 }
 
-/// The controller that is named after its kind writes `Ready`; if there is none, the one that was registered first.
+/// The controller that is named after its kind writes `Ready`, or else the controller that was registered first.
 fn type_of(writers: &[Writer], writer: &Writer) -> String {
     if let Some(asked) = &writer.asked {
         return asked.clone();

@@ -62,7 +62,7 @@ type Crd = Object<Spec, Status>;
 struct Spec {
     group: String,
     names: Names,
-    versions: Vec<Version>,
+    versions: Vec<ServedVersion>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -71,7 +71,7 @@ struct Names {
 }
 
 #[derive(Clone, Debug, Deserialize)]
-struct Version {
+struct ServedVersion {
     name: String,
     served: bool,
 }

@@ -66,7 +66,7 @@ pub enum Error {
     Setup(String),
 }
 
-/// The message as [`Display`](std::fmt::Display) prints it, then each cause that says more: a test that returns the error is read by people.
+/// The message as [`Display`](std::fmt::Display) prints it, then each cause with more information: a test that returns the error is read by people.
 impl std::fmt::Debug for Error {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let mut said = self.to_string();

@@ -39,7 +39,7 @@ const CLAIM_DEFAULTS: [(&str, &str, &str); 4] = [
 
 /// The comparison of strings.
 #[derive(Clone, Copy, PartialEq)]
-enum Form {
+enum StringComparison {
     /// Byte by byte.
     Plain,
     /// As `Plain`, except for the [`QUANTITIES`] below.
@@ -48,7 +48,7 @@ enum Form {
     Quantity,
 }
 
-impl Form {
+impl StringComparison {
     fn below(self, field: &str) -> Self {
         match self {
             Self::Plain if field == "spec" => Self::Spec,
@@ -64,10 +64,10 @@ impl Form {
 /// Quantities are compared by their amounts. Any other value that the server stores in another form counts as
 /// different: the caller remembers the result of the first apply.
 pub(crate) fn stands(intent: &Value, observed: &Value, owned: &Value) -> bool {
-    covers(intent, observed, owned, Form::Plain)
+    covers(intent, observed, owned, StringComparison::Plain)
 }
 
-fn covers(intent: &Value, observed: &Value, owned: &Value, form: Form) -> bool {
+fn covers(intent: &Value, observed: &Value, owned: &Value, form: StringComparison) -> bool {
     match (intent, observed) {
         (Value::Object(intent), Value::Object(observed)) => {
             intent.iter().all(|(name, value)| match observed.get(name) {
@@ -80,7 +80,7 @@ fn covers(intent: &Value, observed: &Value, owned: &Value, form: Form) -> bool {
             })
         }
         (Value::Array(intent), Value::Array(observed)) => lists_agree(intent, observed, owned, form),
-        (Value::String(intent), Value::String(observed)) if form == Form::Quantity => {
+        (Value::String(intent), Value::String(observed)) if form == StringComparison::Quantity => {
             intent == observed || quantity::same(intent, observed)
         }
         _ => intent == observed,
@@ -111,7 +111,7 @@ fn is_empty(value: &Value) -> bool {
     }
 }
 
-fn lists_agree(intent: &[Value], observed: &[Value], owned: &Value, form: Form) -> bool {
+fn lists_agree(intent: &[Value], observed: &[Value], owned: &Value, form: StringComparison) -> bool {
     match reading(owned) {
         Reading::Map => intent.iter().all(|item| {
             let Some((path, key)) = keys(owned).find(|(_, key)| matches_key(item, key)) else {
@@ -168,7 +168,7 @@ pub(crate) fn selected(intent: &Value, observed: &Value, owned: &Value) -> Value
     }
 }
 
-/// Reduces `object` to the fields that `owned` does not name: those of other field managers.
+/// Reduces `object` to the fields of other field managers, which `owned` does not contain.
 pub(crate) fn beyond(object: &mut Value, owned: &Value) {
     let Some(entries) = owned.as_object() else { return };
     match object {

@@ -10,7 +10,7 @@ use kube::Resource;
 /// none first, and then by name.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct ObjectKey {
-    /// As it displays.
+    /// The text of [`Display`](std::fmt::Display).
     text: Arc<str>,
     /// The offset of the `/` after the namespace, in bytes; 0 without a namespace.
     slash: u32,

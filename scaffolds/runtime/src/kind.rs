@@ -1,4 +1,4 @@
-//! The kind of objects as a value: that of a Rust type, or one that is only known while the operator runs.
+//! The kind of objects as a value: of a Rust type, or known only while the operator runs.
 
 use std::{any::TypeId, borrow::Cow, fmt, hash, marker::PhantomData, sync::Arc};
 
@@ -31,7 +31,7 @@ pub struct Kind<K> {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct KindId {
     object: TypeId,
-    /// Group, version and resource, unless the Rust type says it.
+    /// Group, version and resource, unless they follow from the Rust type.
     resource: Option<Arc<str>>,
 }
 
@@ -140,7 +140,7 @@ impl<K> Kind<K> {
         &self.id
     }
 
-    /// The path of the collection in a namespace; in all namespaces, or of a cluster-scoped kind, if there is none.
+    /// The path of the collection in a namespace; without a namespace, in all namespaces, or of a cluster-scoped kind.
     pub(crate) fn path(&self, namespace: Option<&str>) -> String {
         let root = if self.group.is_empty() { "api" } else { "apis" };
         let (api_version, plural) = (self.api_version(), &self.plural);

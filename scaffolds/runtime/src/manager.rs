@@ -293,7 +293,7 @@ impl Manager {
         rbac::documents(&self.declared(), &lock(&self.core.granted), namespaced)
     }
 
-    /// Grants what [`rbac::of_versions`] says of the controllers, for these kinds.
+    /// Grants the rules of [`rbac::of_versions`] for the controllers of these kinds.
     pub(crate) fn grant_for_versions(&self, kinds: &BTreeSet<[String; 2]>) {
         let rules = rbac::of_versions(&self.declared(), kinds);
         rules.into_iter().for_each(|rule| self.grant(rule));

@@ -14,25 +14,25 @@ use crate::key::ObjectKey;
 #[derive(Clone, Default)]
 pub(crate) struct Gate {
     /// `None` if every namespace is open.
-    chosen: Option<Arc<Chosen>>,
+    chosen: Option<Arc<NamespaceGate>>,
 }
 
 #[derive(Default)]
-struct Chosen {
-    state: Mutex<State>,
+struct NamespaceGate {
+    state: Mutex<GateState>,
     /// Notifies that a reconcile has ended.
     ended: Notify,
 }
 
 #[derive(Default)]
-struct State {
+struct GateState {
     open: HashSet<String>,
     /// The number of reconciles that run in a namespace.
     within: HashMap<String, usize>,
 }
 
 /// A reconcile that has passed the gate, until it is dropped.
-pub(crate) struct Pass(Option<(Arc<Chosen>, String)>);
+pub(crate) struct Pass(Option<(Arc<NamespaceGate>, String)>);
 
 impl Gate {
     /// A gate of which every namespace is closed.
@@ -84,8 +84,8 @@ impl Gate {
     }
 }
 
-impl Chosen {
-    fn state(&self) -> MutexGuard<'_, State> {
+impl NamespaceGate {
+    fn state(&self) -> MutexGuard<'_, GateState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

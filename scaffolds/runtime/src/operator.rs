@@ -263,7 +263,7 @@ impl Operator {
 
     /// Whether this process runs in a Pod of the cluster that it works for.
     fn is_in_cluster(&self) -> bool {
-        // The kubelet sets it in every container; a kubeconfig may be that of another cluster.
+        // The kubelet sets it in every container; a kubeconfig may be for another cluster.
         let in_pod = env::var_os("KUBERNETES_SERVICE_HOST").is_some();
         in_pod && env::var_os("KUBECONFIG").is_none() && self.options.kubeconfig.is_none()
     }

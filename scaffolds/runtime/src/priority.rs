@@ -9,7 +9,7 @@ pub enum Priority {
     Low,
     /// 0: all other changes.
     Normal,
-    /// 100: only where the operator's author says so.
+    /// 100: only if the operator's author chooses it.
     High,
 }
 

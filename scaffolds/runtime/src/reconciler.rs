@@ -10,7 +10,7 @@ use crate::{context::Context, error::Result, key::ObjectKey};
 /// The next step after a successful reconcile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// Nothing, until the object or something it owns or watches changes.
+    /// The reconcile runs again when the object or something it owns or watches changes.
     Done,
     /// The object is reconciled again after this delay at the latest. With less than a millisecond, as for a time that has
     /// passed meanwhile, this is [`RequeueWithBackoff`](Self::RequeueWithBackoff): controller-runtime does not reconcile the
@@ -44,7 +44,7 @@ pub enum Cleanup {
 /// # Flow
 ///
 /// The controller calls [`reconcile`](Self::reconcile) with the newest cached state of an object whenever the object, a
-/// child or a watched object may have changed, after a failure, and at the cache's resync. The call does not say what
+/// child or a watched object may have changed, after a failure, and at the cache's resync. The call does not contain what
 /// changed: compare the cluster with the spec, act, and do nothing if nothing differs.
 ///
 /// An object under deletion (`metadata.deletionTimestamp`) is passed to [`cleanup`](Self::cleanup) instead, as long as

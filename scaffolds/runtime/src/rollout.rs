@@ -1,15 +1,16 @@
 //! The progress of a rollout, from the status of a Deployment, StatefulSet or DaemonSet alone.
 
 use k8s_openapi::api::apps::v1::{DaemonSet, Deployment, DeploymentCondition, DeploymentStatus, StatefulSet};
+use kube::Resource;
 
 /// Whether all replicas of a workload match its current spec.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Rollout {
     /// The desired number of replicas is available, all of them from the newest template, and no older one is left.
     Complete,
-    /// In progress; the text says what it waits for.
+    /// In progress; the text describes the missing replicas.
     Progressing(String),
-    /// No progress for `progressDeadlineSeconds`, or its Pods cannot be created; the text says why. It may still
+    /// No progress for `progressDeadlineSeconds`, or its Pods cannot be created; the text is the reason. It may still
     /// complete.
     Failed(String),
 }
@@ -22,8 +23,7 @@ impl Rollout {
     /// The status of an earlier generation of the Deployment is ignored, so a change of the spec is
     /// [`Progressing`](Self::Progressing) from the moment it is written.
     pub fn of(workload: &impl RolledOut) -> Self {
-        let [generation, observed] = workload.generations();
-        if observed < generation {
+        if workload.observed_generation() < workload.meta().generation {
             return Self::Progressing("the change has not been observed yet".to_owned());
         }
         workload.progress()
@@ -31,10 +31,10 @@ impl Rollout {
 }
 
 /// A workload whose progress [`Rollout::of`] reads: Deployment, StatefulSet, DaemonSet.
-pub trait RolledOut: sealed::Sealed {
-    /// The generation of the spec, and the one that the status is about.
+pub trait RolledOut: Resource + sealed::Sealed {
+    /// The generation of the spec that the status describes.
     #[doc(hidden)]
-    fn generations(&self) -> [Option<i64>; 2];
+    fn observed_generation(&self) -> Option<i64>;
     /// The progress by a status of this generation.
     #[doc(hidden)]
     fn progress(&self) -> Rollout;
@@ -50,11 +50,8 @@ mod sealed {
 }
 
 impl RolledOut for Deployment {
-    fn generations(&self) -> [Option<i64>; 2] {
-        [
-            self.metadata.generation,
-            self.status.as_ref().and_then(|status| status.observed_generation),
-        ]
+    fn observed_generation(&self) -> Option<i64> {
+        self.status.as_ref()?.observed_generation
     }
 
     fn progress(&self) -> Rollout {
@@ -85,11 +82,8 @@ impl RolledOut for Deployment {
 /// With `updateStrategy: OnDelete` no rollout replaces a Pod: it is complete once all replicas are available. With a
 /// partition, the replicas from that ordinal on have to be up to date.
 impl RolledOut for StatefulSet {
-    fn generations(&self) -> [Option<i64>; 2] {
-        [
-            self.metadata.generation,
-            self.status.as_ref().and_then(|status| status.observed_generation),
-        ]
+    fn observed_generation(&self) -> Option<i64> {
+        self.status.as_ref()?.observed_generation
     }
 
     fn progress(&self) -> Rollout {
@@ -125,11 +119,8 @@ impl RolledOut for StatefulSet {
 
 /// With `updateStrategy: OnDelete` no rollout replaces a Pod: it is complete once all Pods are available.
 impl RolledOut for DaemonSet {
-    fn generations(&self) -> [Option<i64>; 2] {
-        [
-            self.metadata.generation,
-            self.status.as_ref().and_then(|status| status.observed_generation),
-        ]
+    fn observed_generation(&self) -> Option<i64> {
+        self.status.as_ref()?.observed_generation
     }
 
     fn progress(&self) -> Rollout {

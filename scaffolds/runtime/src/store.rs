@@ -15,7 +15,7 @@ use serde::de::DeserializeOwned;
 
 pub(crate) use self::{
     contents::{Contents, Invalid},
-    text::{Text, Version},
+    text::{ResourceVersion, Text},
 };
 use crate::key::ObjectKey;
 

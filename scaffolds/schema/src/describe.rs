@@ -162,7 +162,7 @@ struct Outcome {
     findings: Vec<Finding>,
 }
 
-/// Makes the CRD of every type; findings for those that have none.
+/// Makes the CRD of every type; findings for types without a CRD.
 pub(crate) fn all<D: Describe>(crds: &[D], options: &Options) -> (Vec<Described>, Vec<Finding>) {
     let mut outcomes = Vec::new();
     silently(|| outcomes = parallel::each(crds.iter().collect(), |crd| one(crd, options)));

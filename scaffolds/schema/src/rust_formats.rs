@@ -11,7 +11,7 @@ pub(crate) const DATE_TIME: &str = "^((000[1-9]|00[1-9][0-9]|0[1-9][0-9]{2}|[1-8
 const DAY: &str = "([0-9]{4}-((0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|(0[469]|11)-(0[1-9]|[12][0-9]|30)|02-(0[1-9]|1[0-9]|2[0-8]))|([0-9]{2}(0[48]|[2468][048]|[13579][26])|([02468][048]|[13579][26])00)-02-29)";
 const TIME: &str = "([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\\.[0-9]{1,9})?";
 
-/// With dashes in all places or none. An API server also accepts some of them.
+/// With dashes in all places, or without dashes. An API server also accepts some dashes.
 const UUID: &str = "^([0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|[0-9a-fA-F]{32})$";
 
 /// Numbers without leading zeros, and groups of at most four digits.
@@ -27,7 +27,7 @@ pub(crate) fn is_added(pattern: &str) -> bool {
     known.chain(foreign).any(|known| known == pattern)
 }
 
-/// Whether [`close`] knows a pattern for the format of a field that has none.
+/// Whether [`close`] has a pattern for the format of a field without a pattern.
 pub(crate) fn may_close(schema: &Value) -> bool {
     schema.get("pattern").is_none() && pattern(schema).is_some()
 }

@@ -59,7 +59,7 @@ impl Finding {
         }
     }
 
-    /// The causes of an error, of which each is a line of its own in the text form.
+    /// The causes of an error; each is a line of its own in the text form.
     fn chain(check: &'static str, error: &anyhow::Error) -> Self {
         let (causes, hints) = report::parts(error);
         let found = Self::new(check, Verdict::Failed, causes.join(": "));
@@ -70,7 +70,7 @@ impl Finding {
         }
     }
 
-    /// A list of paths after a sentence, of which each is a line of its own in the text form.
+    /// A list of paths after a sentence; each path is a line of its own in the text form.
     fn list(check: &'static str, sentence: &str, paths: &[String]) -> Self {
         let found = Self::new(check, Verdict::Warning, format!("{sentence}: {}", paths.join(", ")));
         let lines = std::iter::once(format!("{sentence}:")).chain(paths.iter().map(|path| format!("  {path}")));
@@ -144,7 +144,7 @@ fn output(program: &str, args: &[&str]) -> Option<String> {
         .map(str::to_owned)
 }
 
-/// Whether a cluster answers, and which.
+/// The cluster that answers, if any.
 fn cluster() -> (Finding, Option<Cluster>) {
     match Cluster::find() {
         Ok((cluster, version)) => (Finding::new("cluster", Verdict::Ok, version), Some(cluster)),
@@ -181,7 +181,7 @@ fn rust() -> Finding {
     }
 }
 
-/// The finding about the project in that folder, and the project, if it can be read.
+/// The finding about the project in this folder, and the project, if it can be read.
 fn project(dir: &Path) -> (Finding, Option<Project>) {
     let is_there = Beneath::open(dir).and_then(|folder| folder.entry(&project_path()));
     if is_there.is_ok_and(|entry| entry.is_none()) || !dir.is_dir() {
@@ -211,12 +211,12 @@ fn checked(dir: &Path) -> Result<(Finding, Project)> {
     Ok((finding, session.project))
 }
 
-/// The vendored crates that differ from those in this binary, each with its release. Those of the user are not among them.
+/// The vendored crates that differ from the crates in this binary, each with its release, except crates of the user.
 #[derive(Default)]
 struct Foreign {
-    /// As an earlier release wrote them.
+    /// The crates as an earlier release wrote them.
     earlier: Vec<String>,
-    /// Of a release that this binary does not carry, according to their VERSION files.
+    /// Crates of a release that this binary does not contain, according to their VERSION files.
     unchecked: Vec<String>,
     edited: Vec<String>,
 }

@@ -6,21 +6,21 @@ use crate::cli::cluster::Cluster;
 use crate::project::{Kind, Project};
 use serde_json::Value;
 
-/// A kind of the project, as PROJECT knows it.
+/// A kind of the project, from PROJECT.
 #[derive(Debug)]
 struct Known {
     /// The name of its CRD.
     crd: String,
     /// Its versions.
     versions: Vec<String>,
-    /// The version that is stored.
+    /// The storage version.
     storage: String,
-    /// Those that were stored before.
+    /// The former storage versions.
     former: Vec<String>,
 }
 
-/// A finding for each kind of which objects may be stored in another version than the present one; and for each of which
-/// there is nothing left in the cluster, although it was stored in another version. Without a cluster only PROJECT is asked.
+/// A finding for each kind whose objects may be stored in another version than the present one, and for each kind whose objects
+/// were stored in another version that the cluster no longer has. Without a cluster the findings are from PROJECT alone.
 pub(super) fn findings(project: &Project, cluster: Option<&Cluster>) -> Vec<Finding> {
     let own = project.kinds.iter().filter(|kind| kind.origin.is_project());
     let known: Vec<_> = own.filter_map(|kind| Known::of(project, kind)).collect();
@@ -45,7 +45,7 @@ pub(super) fn findings(project: &Project, cluster: Option<&Cluster>) -> Vec<Find
 }
 
 impl Known {
-    /// Nothing of a kind whose types do not say which version is stored; `make manifests` refuses those.
+    /// `None` for a kind whose types do not determine its storage version; `make manifests` refuses such types.
     fn of(project: &Project, kind: &Kind) -> Option<Self> {
         let storage = kind.stored()?;
         let former = kind
@@ -117,7 +117,7 @@ impl Known {
     }
 }
 
-/// The version that a CRD stores. API servers accept none without one.
+/// The storage version of a CRD. API servers accept no CRD without a storage version.
 fn installed(crd: &Value) -> &str {
     let versions = crd["spec"]["versions"].as_array().into_iter().flatten();
     let mut storage = versions.filter(|version| version["storage"] == true);

@@ -80,7 +80,7 @@ fn listen(given: &Given) -> Result<Vec<TcpListener>> {
     urls.into_iter().map(socket).collect()
 }
 
-/// The address of a URL. In place of all addresses it is loopback: nobody else needs to know that nothing is here.
+/// The address of a URL. All addresses are replaced by loopback, because only this machine's programs need this server.
 fn address(url: &str) -> Result<SocketAddr> {
     let host = url
         .strip_prefix("http://")
@@ -101,11 +101,11 @@ fn address(url: &str) -> Result<SocketAddr> {
     }
 }
 
-/// Answers one connection after the other.
+/// Serves connections one after the other.
 fn serve(socket: &TcpListener) {
     loop {
         match socket.accept() {
-            // What fails concerns the client alone.
+            // A failure concerns the client alone.
             Ok((stream, _)) => _ = answer(stream),
             // Most likely out of file descriptors: wait, because retrying at once would spin.
             Err(_) => std::thread::sleep(Duration::from_millis(100)),
@@ -170,7 +170,7 @@ mod tests {
         assert!(get("/health").ends_with(r#"{"health":"true","reason":""}"#));
         assert!(get("/readyz?verbose").starts_with("HTTP/1.1 200 OK\r\n"));
         assert!(get("/v3/kv/range").starts_with("HTTP/1.1 404 "));
-        // A client that says nothing delays others by a second at most.
+        // A silent client delays other clients by a second at most.
         let _silent = TcpStream::connect(address).unwrap();
         assert!(get("/version").contains("3.6"));
     }

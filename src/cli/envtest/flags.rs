@@ -15,7 +15,7 @@ pub struct Flag {
     pub help: &'static str,
 }
 
-/// A flag that does what the help says.
+/// A flag that has the effect in its help.
 pub const fn flag(name: &'static str, value: &'static str, help: &'static str) -> Flag {
     Flag {
         name,
@@ -53,11 +53,11 @@ pub const fn ignored(name: &'static str, value: &'static str) -> Flag {
 /// The values that a flag accepts.
 #[derive(Clone, Copy, Debug)]
 pub enum Accepted {
-    /// All; the flag does what the help says.
+    /// All values; the flag has the effect in its help.
     Honoured,
-    /// All, because nothing that clients see depends on it.
+    /// All values, because nothing that clients see depends on the flag.
     WithoutEffect,
-    /// Those that describe what this server does in any case.
+    /// The values that describe the fixed behaviour of this server.
     Only(&'static [&'static str]),
 }
 

@@ -10,10 +10,10 @@ use crate::write::{Origin, State, archive_files, folder, vendored_origin, vendor
 use anyhow::{Result, bail};
 use std::collections::BTreeMap;
 
-/// Replaces the archives of the earlier release by those of this one.
+/// Replaces the archives of the earlier release by the archives of this one.
 ///
 /// # Errors
-/// For archives that are damaged, or are not of a release that this binary knows.
+/// For archives that are damaged, or of a release that this binary does not contain.
 pub fn replace(session: &Session, project: &Project, earlier: &Templates) -> Result<Crates> {
     let before = plan(&session.project, earlier.catalogue())?;
     let after = session.plan(project)?;

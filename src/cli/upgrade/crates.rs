@@ -15,11 +15,11 @@ use std::collections::BTreeSet;
 pub struct Crates {
     /// The changes that replace them.
     pub changes: Vec<Change>,
-    /// Those that stay, because the user owns them.
+    /// The crates that are not replaced, because the user owns them.
     pub ejected: Vec<RelPath>,
 }
 
-/// Replaces the crates of the earlier release by those of this one.
+/// Replaces the crates of the earlier release by the crates of this one.
 ///
 /// # Errors
 /// For crates that were edited, after their edits were printed.
@@ -63,7 +63,7 @@ fn free(session: &Session, folder: &RelPath) -> Result<()> {
     }
 }
 
-/// Clean is what the release that wrote the project had, or what this one has.
+/// The state of a crate. It is clean as in the release that wrote the project, or as in this one.
 fn state(session: &Session, folder: &RelPath, source: &Source, earlier: &Templates) -> Result<State> {
     let found = vendored_state(&session.root, folder, source)?;
     if [State::Missing, State::Ejected].contains(&found) {
@@ -108,7 +108,7 @@ fn deleted(session: &Session, was: &Rendered, will: &Rendered) -> Result<Vec<Cha
     Ok(changes)
 }
 
-/// Prints what was edited, and fails.
+/// Prints the edits, and fails.
 fn refuse<T>(session: &Session, edited: &[(&RelPath, &str)], earlier: &Templates) -> Result<T> {
     for (folder, name) in edited {
         let found = vendored_files(&session.root, folder)?;

@@ -19,7 +19,7 @@ pub struct Releases {
 }
 
 impl Releases {
-    /// Renders the project of the session with the templates of its release, and `project` with those of this one.
+    /// Renders the project of the session with the templates of its release, and `project` with the templates of this one.
     pub fn new(session: &Session, project: &Project, earlier: &Templates) -> Result<Self> {
         let files = |plan: Plan| plan.only(|_, entry| entry.kind != FileKind::Vendored);
         let before = files(crate::plan::plan(&session.project, earlier.catalogue())?);
@@ -174,7 +174,7 @@ mod tests {
         assert!(error.to_string().contains("`src/b.rs` exists already"), "{error}");
     }
 
-    /// A project with crates from a registry, as a release renders it whose templates are those of today.
+    /// A project with crates from a registry, rendered by a release with today's templates.
     fn of_registry(version: &str) -> Rendered {
         let text =
             "version: VERSION\nname: op\ndomain: example.com\nlicense: none\nowner: me\nyear: 2026\ncrates: registry\n";

@@ -91,7 +91,7 @@ pub fn run(dir: &Path, args: Args) -> Result<()> {
     Ok(())
 }
 
-/// Only an upgrade to the binary's own release is possible: it has the templates and crates of no later one.
+/// Refuses every other release than the binary's own: it has templates and crates of no later one.
 fn check_target(target: Option<&Release>, own: &Release) -> Result<()> {
     match target {
         Some(target) if target != own => bail!(
@@ -155,7 +155,7 @@ fn conflicts(what: &str, paths: &[RelPath]) -> anyhow::Error {
     )
 }
 
-/// Says what remains to do; conflicts are an error, as those of `git merge`.
+/// Prints the remaining steps; conflicts are an error, as for `git merge`.
 fn finished(conflicting: &[RelPath], [from, own]: [&Release; 2], dry_run: bool) -> Result<()> {
     match (conflicting.is_empty(), dry_run) {
         (true, true) => report::note(&format!(

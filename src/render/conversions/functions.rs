@@ -46,7 +46,7 @@ struct Writer<'a> {
     to: Side<'a>,
     /// The functions between types, by those.
     names: BTreeMap<Pair, String>,
-    /// Those that are not written yet.
+    /// The functions that are not written yet.
     pending: VecDeque<Pair>,
 }
 

@@ -26,7 +26,7 @@ pub fn view(own: &Conversion) -> ConversionView<'_> {
     }
 }
 
-/// The kind in the version of the hub, and in that of the spoke of this number.
+/// The kind in the version of the hub, and in the version of the spoke of this number.
 pub fn versions(kind: &Kind, nth: usize) -> Option<[Api<'_>; 2]> {
     let conversion = kind.conversion.as_ref()?;
     let api = |version| {

@@ -1,4 +1,4 @@
-//! The attributes of a field or a type of the project's own kinds: everything that its schema says and its Rust type does not.
+//! The attributes of a field or a type of the project's own kinds: the parts of its schema that do not follow from its Rust type.
 //! `make manifests` makes the same schema of both together.
 
 use super::model::Type;
@@ -96,7 +96,7 @@ pub fn of_enum(values: &[&str], schema: &Value) -> Vec<String> {
     lines(&json!({"type": "string", "enum": values}), schema)
 }
 
-/// Whether the type alone says all of the schema, but for descriptions of types that have their own.
+/// Whether the whole schema follows from the type alone, except descriptions of types with descriptions of their own.
 fn is_plain(kind: &Type, schema: &Value) -> bool {
     match kind {
         Type::Named(_) => true,
@@ -138,7 +138,7 @@ fn around(inner: &Type, schema: &Value, kind: &str, key: &str) -> Value {
     base
 }
 
-/// Whether a value of any type needs no attributes: a schema that says no more is completed by `make manifests`.
+/// Whether a value of any type needs no attributes: `make manifests` completes such a schema.
 fn is_silent(schema: &Value) -> bool {
     let says =
         |key: &String| !["description", "nullable", "x-kubernetes-preserve-unknown-fields"].contains(&key.as_str());
@@ -176,7 +176,7 @@ fn rest(base: &Value, schema: &Value) -> Schema {
     let Some(schema) = schema.as_object() else {
         return Schema::new();
     };
-    // Of a value of any type, its Rust type says nothing.
+    // The Rust type of a value of any type determines no schema.
     let said = if base == &json!({}) { &SAID[..2] } else { &SAID[..] };
     let rest = schema.iter().filter(|(key, value)| {
         !said.contains(&key.as_str()) && base[key.as_str()] != **value && !is_redundant(key, schema)
@@ -185,7 +185,7 @@ fn rest(base: &Value, schema: &Value) -> Schema {
         .collect()
 }
 
-/// A schema without the branches that say what `x-kubernetes-int-or-string` says: the derive would empty them.
+/// A schema without the branches that repeat `x-kubernetes-int-or-string`: the derive would empty them.
 fn without_redundant(value: &Value) -> Value {
     match value {
         Value::Object(map) => {
@@ -200,7 +200,7 @@ fn without_redundant(value: &Value) -> Value {
     }
 }
 
-/// Whether a key says what `x-kubernetes-int-or-string` says: controller-gen writes both.
+/// Whether a key repeats `x-kubernetes-int-or-string`: controller-gen writes both.
 pub fn is_redundant(key: &str, schema: &Schema) -> bool {
     let both = json!([{"type": "integer"}, {"type": "string"}]);
     key == "anyOf" && schema.get("x-kubernetes-int-or-string") == Some(&json!(true)) && schema.get(key) == Some(&both)
@@ -224,7 +224,7 @@ fn extend(key: &str, value: &Value) -> String {
 }
 
 /// JSON as Rust code inside `extend(…)`: the same but for escapes in texts, and for the types of integers that are not an `i32`,
-/// Rust's type of a literal that has none.
+/// The type that Rust infers for a literal without a suffix.
 pub fn literal(value: &Value) -> String {
     match value {
         Value::Number(number) => match (number.as_i64(), number.is_u64()) {

@@ -34,7 +34,7 @@ pub fn check_names(crd: &Value) -> Result<()> {
     let kind = names["kind"].as_str().unwrap_or_default();
     if let Some(list) = names["listKind"].as_str().filter(|list| *list != format!("{kind}List")) {
         bail!(
-            "`spec.names.listKind` is `{}`, and `make manifests` writes `{kind}List`\n\n\
+            "`spec.names.listKind` is `{}`, but `make manifests` writes `{kind}List`\n\n\
              hint: the list kind of a served kind cannot be changed without a moment in which it is not served; \
              if no client names it, change it in the CRD first",
             printable(list)
@@ -74,7 +74,7 @@ pub fn check(version: &Value) -> Result<()> {
         {
             bail!(
                 "`{key}` has `{}` in the schema of version `{name}`, and no type of the project can have it\n\n\
-                 hint: say the same by a validation rule at the root: `x-kubernetes-validations` beside `properties`",
+                 hint: express it by a validation rule at the root: `x-kubernetes-validations` beside `properties`",
                 printable(more)
             );
         }
@@ -145,8 +145,8 @@ fn branch(schema: &Value, junctor: &str, at: &str) -> Result<()> {
     match keys.into_iter().find(lost) {
         None => Ok(()),
         Some(key) => bail!(
-            "`{at}` has `{junctor}` with `{}` in a branch, which no attribute of a type can say\n\n\
-             hint: say the same by a validation rule (`x-kubernetes-validations`) in the CRD first",
+            "`{at}` has `{junctor}` with `{}` in a branch, which no attribute of a type can express\n\n\
+             hint: express it by a validation rule (`x-kubernetes-validations`) in the CRD first",
             printable(key)
         ),
     }

@@ -24,7 +24,7 @@ use read::Reader;
 use serde_json::Value;
 
 /// The subject of the module.
-pub struct Subject<'a> {
+pub struct ModuleSubject<'a> {
     /// The CRD.
     pub crd: &'a Value,
     /// The version whose schema is used.
@@ -53,7 +53,7 @@ pub enum Owner {
 const STANDARD: [&str; 3] = ["apiVersion", "kind", "metadata"];
 
 /// The text of the module.
-pub fn module(subject: &Subject) -> Result<String> {
+pub fn module(subject: &ModuleSubject) -> Result<String> {
     let spec = &subject.crd["spec"];
     let Some(schema) = schema(subject.crd, subject.version) else {
         bail!("the CRD in `{}` has no version `{}`", subject.path, subject.version);

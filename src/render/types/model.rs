@@ -99,7 +99,7 @@ pub struct Struct {
     pub name: String,
     pub doc: String,
     pub fields: Vec<Field>,
-    /// As those of a field.
+    /// The attributes, as for a field.
     pub attributes: Vec<String>,
 }
 
@@ -113,7 +113,7 @@ pub enum Item {
         doc: String,
         variants: Vec<(String, String)>,
         default: usize,
-        /// As those of a field.
+        /// The attributes, as for a field.
         attributes: Vec<String>,
     },
     /// An alias of another type.

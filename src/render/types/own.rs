@@ -1,13 +1,13 @@
 //! Parts of the project's own kinds: the names, columns and endpoints of their CRD, and the schema of the whole object.
 
-use super::{Root, Subject};
+use super::{ModuleSubject, Root};
 use serde_json::{Map, Value};
 
 /// rustfmt's default `attr_fn_like_width`.
 const ATTRIBUTE_WIDTH: usize = 70;
 
 /// The lines of `#[kube(…)]` after the kind's names, without indentation.
-pub fn arguments(subject: &Subject, converted: bool) -> Vec<String> {
+pub fn arguments(subject: &ModuleSubject, converted: bool) -> Vec<String> {
     let names = &subject.crd["spec"]["names"];
     let version = super::version(subject.crd, subject.version).unwrap_or(&Value::Null);
     let root = &version["schema"]["openAPIV3Schema"];
@@ -29,7 +29,7 @@ pub fn arguments(subject: &Subject, converted: bool) -> Vec<String> {
     lines
 }
 
-/// The annotations of a CRD that are its owner's: those of the group's own domain, such as `gateway.networking.k8s.io/bundle-version`, and
+/// The annotations of a CRD that are its owner's: annotations in the group's own domain, such as `gateway.networking.k8s.io/bundle-version`, and
 /// the approval. The others come from tools that wrote or installed the CRD.
 pub fn own_annotations(crd: &Value) -> Vec<(&str, &str)> {
     let group = crd["spec"]["group"].as_str().unwrap_or_default();
@@ -94,15 +94,15 @@ fn each(list: &Value) -> impl Iterator<Item = &Value> {
 }
 
 /// Keywords of the whole object's schema that the derive cannot produce: it writes a required spec, and nothing more.
-pub fn beyond_derive(subject: &Subject, root: &Root) -> Option<Map<String, Value>> {
+pub fn beyond_derive(subject: &ModuleSubject, root: &Root) -> Option<Map<String, Value>> {
     let mut rest = super::schema(subject.crd, subject.version)?.as_object()?.clone();
     rest.retain(|key, _| !["description", "properties"].contains(&key.as_str()));
     let derived = serde_json::json!({"type": "object", "required": ["spec"]});
     (!root.flat && Value::Object(rest.clone()) != derived).then_some(rest)
 }
 
-/// The implementation that says it.
-pub fn schema(subject: &Subject, root: &Root, rest: &Map<String, Value>) -> String {
+/// The implementation with these keywords.
+pub fn schema(subject: &ModuleSubject, root: &Root, rest: &Map<String, Value>) -> String {
     let name = subject.type_name;
     let mut lines: Vec<_> = rest
         .iter()

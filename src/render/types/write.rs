@@ -2,7 +2,7 @@
 
 use super::comment::doc;
 use super::names::camel_case;
-use super::{Field, Item, Owner, Root, Struct, Subject, Type, attributes, own};
+use super::{Field, Item, ModuleSubject, Owner, Root, Struct, Type, attributes, own};
 use serde_json::Value;
 
 /// rustfmt's default `max_width`.
@@ -28,7 +28,7 @@ impl Default for NumberOrText {
 ";
 
 /// The whole module.
-pub fn module(subject: &Subject, root: &Root, items: &[Item]) -> String {
+pub fn module(subject: &ModuleSubject, root: &Root, items: &[Item]) -> String {
     let own = subject.owner != Owner::Other;
     let beyond = own.then(|| own::beyond_derive(subject, root)).flatten();
     let schema = if own { "JsonSchema, " } else { "" };
@@ -88,7 +88,7 @@ pub fn module(subject: &Subject, root: &Root, items: &[Item]) -> String {
     text
 }
 
-fn head(subject: &Subject, items: &[Item]) -> String {
+fn head(subject: &ModuleSubject, items: &[Item]) -> String {
     let spec = &subject.crd["spec"];
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let (kind, group) = (text(&spec["names"]["kind"]), text(&spec["group"]));
@@ -143,7 +143,7 @@ fn types(item: &Item) -> impl Iterator<Item = &Type> {
 }
 
 /// `#[kube(…)]`.
-fn resource(subject: &Subject, root: &Root, manual: bool) -> String {
+fn resource(subject: &ModuleSubject, root: &Root, manual: bool) -> String {
     let spec = &subject.crd["spec"];
     let quoted = |value: &Value| format!("{:?}", value.as_str().unwrap_or_default());
     let kind = spec["names"]["kind"].as_str().unwrap_or_default();

@@ -27,7 +27,7 @@ pub struct Beneath {
 
 /// The type of the entry at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Entry {
+pub enum EntryType {
     /// A regular file.
     File,
     /// A folder.
@@ -40,23 +40,23 @@ pub enum Entry {
 
 /// The reason to refuse a path.
 #[derive(Debug)]
-enum Refused {
+enum RefusedPath {
     Link(String),
     Special(String),
     Large(String),
 }
 
-impl fmt::Display for Refused {
+impl fmt::Display for RefusedPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Link(path) => write!(
                 f,
                 "`{path}` is a symbolic link, and links inside a project are not followed\n\n\
-                 hint: replace it with what it leads to"
+                 hint: replace it with the file or folder that it points to"
             ),
             Self::Special(path) => write!(
                 f,
-                "`{path}` is a device, a FIFO or a socket, and not a file\n\nhint: remove it, or move it away"
+                "`{path}` is a device, a FIFO or a socket, not a file\n\nhint: remove it, or move it away"
             ),
             Self::Large(path) => write!(
                 f,
@@ -67,10 +67,10 @@ impl fmt::Display for Refused {
     }
 }
 
-impl std::error::Error for Refused {}
+impl std::error::Error for RefusedPath {}
 
-impl From<Refused> for io::Error {
-    fn from(refused: Refused) -> Self {
+impl From<RefusedPath> for io::Error {
+    fn from(refused: RefusedPath) -> Self {
         Self::new(io::ErrorKind::InvalidInput, refused)
     }
 }
@@ -88,7 +88,7 @@ impl Beneath {
         for part in Path::new(path).components() {
             folder.push(part);
             if matches!(part, Component::Normal(_)) && folder.is_symlink() {
-                return Err(Refused::Link(path.to_owned()).into());
+                return Err(RefusedPath::Link(path.to_owned()).into());
             }
         }
         Self::open(&folder)
@@ -100,7 +100,7 @@ impl Beneath {
     }
 
     /// The entry at a path, if there is one. A link above it is an error.
-    pub fn entry(&self, path: &RelPath) -> io::Result<Option<Entry>> {
+    pub fn entry(&self, path: &RelPath) -> io::Result<Option<EntryType>> {
         match system::entry(&self.root, path) {
             Ok(entry) => Ok(Some(entry)),
             Err(error) if is_absence(&error) => Ok(None),
@@ -110,20 +110,20 @@ impl Beneath {
 
     /// Whether the path is a folder.
     pub fn is_folder(&self, path: &RelPath) -> io::Result<bool> {
-        Ok(self.folder_entry(path)? == Some(Entry::Folder))
+        Ok(self.folder_entry(path)? == Some(EntryType::Folder))
     }
 
-    /// The bytes of a file; `None` if there is none, or if the path is a folder. A file above [`MAX_FILE`] is an error.
+    /// The bytes of a file; `None` if it does not exist, or if the path is a folder. A file above [`MAX_FILE`] is an error.
     pub fn read(&self, path: &RelPath) -> io::Result<Option<Vec<u8>>> {
         match self.entry(path)? {
-            None | Some(Entry::Folder) => Ok(None),
-            Some(Entry::Link) => Err(Refused::Link(path.to_string()).into()),
-            Some(Entry::Special) => Err(Refused::Special(path.to_string()).into()),
-            Some(Entry::File) => {
+            None | Some(EntryType::Folder) => Ok(None),
+            Some(EntryType::Link) => Err(RefusedPath::Link(path.to_string()).into()),
+            Some(EntryType::Special) => Err(RefusedPath::Special(path.to_string()).into()),
+            Some(EntryType::File) => {
                 let file = system::read(&self.root, path)?;
                 // It may have changed in the meantime.
                 if !file.metadata()?.is_file() {
-                    return Err(Refused::Special(path.to_string()).into());
+                    return Err(RefusedPath::Special(path.to_string()).into());
                 }
                 bounded(file, path.as_str()).map(Some)
             }
@@ -148,7 +148,7 @@ impl Beneath {
     }
 
     /// Creates a new file with the permissions of another, whatever the umask. With `executable`, those who may read it may also execute it.
-    /// Nobody else can read it before it has them. Systems without modes create an ordinary file.
+    /// No other user can read the file before it has these permissions. Systems without modes create an ordinary file.
     pub fn create_like(&self, path: &RelPath, other: &RelPath, executable: bool) -> io::Result<std::fs::File> {
         system::create_like(&self.root, path, other, executable)
     }
@@ -174,9 +174,9 @@ impl Beneath {
     }
 
     /// As [`Beneath::entry`], for a path that should be a folder: a link there is an error.
-    pub fn folder_entry(&self, path: &RelPath) -> io::Result<Option<Entry>> {
+    pub fn folder_entry(&self, path: &RelPath) -> io::Result<Option<EntryType>> {
         match self.entry(path)? {
-            Some(Entry::Link) => Err(Refused::Link(path.to_string()).into()),
+            Some(EntryType::Link) => Err(RefusedPath::Link(path.to_string()).into()),
             other => Ok(other),
         }
     }
@@ -191,7 +191,7 @@ fn bounded(file: std::fs::File, name: &str) -> io::Result<Vec<u8>> {
             return Ok(bytes);
         }
     }
-    Err(Refused::Large(name.to_owned()).into())
+    Err(RefusedPath::Large(name.to_owned()).into())
 }
 
 /// Whether the path does not exist, also because a part of it is a file.

@@ -1,7 +1,7 @@
 //! On systems that cannot open a path relative to a folder, each part of a path is checked right before its use. If a
 //! folder is replaced by a link between the two, the operation may leave the project.
 
-use super::{Entry, Refused};
+use super::{EntryType, RefusedPath};
 use crate::plan::RelPath;
 use std::ffi::OsString;
 use std::fs::{self, File, FileType, OpenOptions};
@@ -19,16 +19,16 @@ pub fn identity(_root: &Root) -> io::Result<(u64, u64)> {
     Ok((0, 0))
 }
 
-pub fn entry(root: &Root, path: &RelPath) -> io::Result<Entry> {
+pub fn entry(root: &Root, path: &RelPath) -> io::Result<EntryType> {
     Ok(of(fs::symlink_metadata(checked(root, path)?)?.file_type()))
 }
 
-fn of(found: FileType) -> Entry {
+fn of(found: FileType) -> EntryType {
     match () {
-        () if found.is_symlink() => Entry::Link,
-        () if found.is_dir() => Entry::Folder,
-        () if found.is_file() => Entry::File,
-        () => Entry::Special,
+        () if found.is_symlink() => EntryType::Link,
+        () if found.is_dir() => EntryType::Folder,
+        () if found.is_file() => EntryType::File,
+        () => EntryType::Special,
     }
 }
 
@@ -36,7 +36,7 @@ fn of(found: FileType) -> Entry {
 fn checked(root: &Root, path: &RelPath) -> io::Result<PathBuf> {
     for folder in path.folders() {
         if fs::symlink_metadata(folder.under(root)).is_ok_and(|found| found.is_symlink()) {
-            return Err(Refused::Link(folder.to_string()).into());
+            return Err(RefusedPath::Link(folder.to_string()).into());
         }
     }
     Ok(path.under(root))

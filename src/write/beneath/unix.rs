@@ -1,7 +1,7 @@
 //! On Unix each folder of a path is opened relative to the one above it, and never through a link, so that replacing folders by links at the
 //! same time has no effect. Only calls that Linux and macOS share are used.
 
-use super::{Entry, Refused};
+use super::{EntryType, RefusedPath};
 use crate::plan::RelPath;
 use rustix::fs::{self, AtFlags, CWD, Dir, FileType, Mode, OFlags, RawMode};
 use std::ffi::OsString;
@@ -26,18 +26,18 @@ pub fn identity(root: &Root) -> io::Result<(u64, u64)> {
     Ok((found.dev(), found.ino()))
 }
 
-pub fn entry(root: &Root, path: &RelPath) -> io::Result<Entry> {
+pub fn entry(root: &Root, path: &RelPath) -> io::Result<EntryType> {
     let (folder, name) = parent(root, path)?;
     of(folder.fd(root), name)
 }
 
-fn of(folder: BorrowedFd<'_>, name: &str) -> io::Result<Entry> {
+fn of(folder: BorrowedFd<'_>, name: &str) -> io::Result<EntryType> {
     let found = fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
     Ok(match FileType::from_raw_mode(found.st_mode as RawMode) {
-        FileType::RegularFile => Entry::File,
-        FileType::Directory => Entry::Folder,
-        FileType::Symlink => Entry::Link,
-        _ => Entry::Special,
+        FileType::RegularFile => EntryType::File,
+        FileType::Directory => EntryType::Folder,
+        FileType::Symlink => EntryType::Link,
+        _ => EntryType::Special,
     })
 }
 
@@ -75,7 +75,7 @@ fn folder(root: &Root, path: &str) -> io::Result<OwnedFd> {
             // The errors for links differ between systems.
             Err(error) => {
                 return Err(match of(above.fd(root), part) {
-                    Ok(Entry::Link) => Refused::Link(path[..end].to_owned()).into(),
+                    Ok(EntryType::Link) => RefusedPath::Link(path[..end].to_owned()).into(),
                     _ => error.into(),
                 });
             }

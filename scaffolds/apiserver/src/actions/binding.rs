@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::{
     admit,
-    pod::{self, Condition},
+    pod::{self, PodCondition},
 };
 use crate::{
     admission::{Attributes, Operation, Phase},
@@ -77,7 +77,7 @@ fn check(binding: &Value) -> Result<(), Status> {
     }
 }
 
-/// Why a Pod cannot be bound.
+/// The reason that a Pod cannot be bound.
 fn refusal(pod: &Value) -> Option<String> {
     let name = meta::text(pod, "name");
     let node = pod["spec"]["nodeName"].as_str().unwrap_or_default();
@@ -108,7 +108,7 @@ fn assign(pod: &mut Value, binding: &Value, now: i64) {
             fields.extend(added.clone());
         }
     }
-    let scheduled = Condition {
+    let scheduled = PodCondition {
         name: "PodScheduled",
         reason: "",
         message: "",

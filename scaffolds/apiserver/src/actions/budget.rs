@@ -17,7 +17,7 @@ use crate::{
     store::{Key, Range},
 };
 
-/// Where the store keeps PodDisruptionBudgets.
+/// The path of PodDisruptionBudgets in the store.
 const BUDGETS: &str = "policy/poddisruptionbudgets";
 /// The field manager of their status.
 const MANAGER: &str = "kube-apiserver";

@@ -33,7 +33,7 @@ pub(super) fn log(core: &Core, call: &Call) -> Result<Answer, Status> {
 /// Connects to a container.
 ///
 /// # Errors
-/// Those of admission; 404 if there is no such Pod, 400 if there is no such container or the Pod has no node, 501 for a Pod with a node.
+/// The errors of admission; 404 if there is no such Pod, 400 if there is no such container or the Pod has no node, 501 for a Pod with a node.
 pub(super) async fn stream(core: &Core, call: &Call) -> Result<Answer, Status> {
     let options = options::admitted(core, call).await?;
     let pod = pod::read(core, call)?;
@@ -44,7 +44,7 @@ pub(super) async fn stream(core: &Core, call: &Call) -> Result<Answer, Status> {
 /// Connects to ports.
 ///
 /// # Errors
-/// Those of admission; 404 if there is no such Pod, 400 if it has no node, 501 if it has one.
+/// The errors of admission; 404 if there is no such Pod, 400 if it has no node, 501 if it has one.
 pub(super) async fn forward(core: &Core, call: &Call) -> Result<Answer, Status> {
     options::admitted(core, call).await?;
     let pod = pod::read(core, call)?;

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::{
     admit,
     budget::{self, Budget, Verdict},
-    pod::{self, Condition},
+    pod::{self, PodCondition},
 };
 use crate::{
     admission::{Attributes, Operation, Phase},
@@ -180,7 +180,7 @@ impl Eviction<'_> {
     fn delete(&self, mut options: DeleteOptions) -> Result<(), Status> {
         let core = &self.cluster.core;
         if !options.is_dry_run() {
-            let condition = Condition {
+            let condition = PodCondition {
                 name: "DisruptionTarget",
                 reason: "EvictionByEvictionAPI",
                 message: "Eviction API: evicting",

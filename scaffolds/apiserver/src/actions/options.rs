@@ -11,7 +11,7 @@ use crate::{
     status::Status,
 };
 
-/// Those of `exec` and `attach` that are switches.
+/// The options of `exec` and `attach` that are switches.
 const SWITCHES: [&str; 4] = ["stdin", "stdout", "stderr", "tty"];
 
 /// Reads the options, and passes them through admission.

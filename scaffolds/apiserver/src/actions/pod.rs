@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use crate::{call::Call, state::Core, status::Status};
 
 /// A condition of a Pod.
-pub(super) struct Condition<'a> {
+pub(super) struct PodCondition<'a> {
     pub name: &'a str,
     /// May be empty.
     pub reason: &'a str,
@@ -42,7 +42,7 @@ pub(super) fn is(pod: &Value, condition: &str) -> bool {
 }
 
 /// Sets a condition to true. Its last transition is at `now`, unless it was true already.
-pub(super) fn set(pod: &mut Value, condition: &Condition<'_>, now: i64) {
+pub(super) fn set(pod: &mut Value, condition: &PodCondition<'_>, now: i64) {
     let mut next = json!({
         "type": condition.name,
         "status": "True",

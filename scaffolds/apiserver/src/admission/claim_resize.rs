@@ -12,7 +12,7 @@ use crate::{
     store::Key,
 };
 
-/// Where the store keeps StorageClasses.
+/// The path of StorageClasses in the store.
 const CLASSES: &str = "storage.k8s.io/storageclasses";
 /// The former place of a claim's class.
 const CLASS: &str = "volume.beta.kubernetes.io/storage-class";

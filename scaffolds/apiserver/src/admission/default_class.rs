@@ -17,7 +17,7 @@ pub(super) struct Defaulted {
     field: &'static str,
     /// The deprecated annotation that names the class.
     annotation: &'static str,
-    /// Where the store keeps the classes.
+    /// The path of the classes in the store.
     classes: &'static str,
     /// The annotations that mark the default.
     marks: &'static [&'static str],

@@ -11,7 +11,7 @@ use crate::{
     store::{Key, Record},
 };
 
-/// Where the store keeps namespaces.
+/// The path of namespaces in the store.
 const NAMESPACES: &str = "/namespaces";
 /// The resource that errors about namespaces name.
 const SUBJECT: Subject = Subject::new("", "namespaces");

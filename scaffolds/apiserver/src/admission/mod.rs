@@ -34,7 +34,7 @@ pub use tolerations::tolerate;
 pub enum Phase {
     /// Before the object is prepared. Members may change it; as upstream, the fields that they set have no owner yet.
     Mutating,
-    /// Where upstream's storage of a kind checks: after all mutating members, before the object is prepared.
+    /// The point at which upstream's storage of a kind checks: after all mutating members, before the object is prepared.
     Storage,
     /// After validation, right before the object is stored. Members must not change it.
     Validating,
@@ -125,7 +125,7 @@ pub const ORDER: &[(Phase, Member)] = &[
     (Phase::Validating, Member::Probe(Phase::Validating)),
 ];
 
-/// What a write does to an object.
+/// The effect of a write on an object.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Operation {
     /// Creates it. Apply requests and updates may create too.

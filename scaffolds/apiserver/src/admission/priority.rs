@@ -10,7 +10,7 @@ use crate::{
     store::{Key, Range, Record},
 };
 
-/// Where the store keeps PriorityClasses.
+/// The path of PriorityClasses in the store.
 const CLASSES: &str = "scheduling.k8s.io/priorityclasses";
 
 /// The fields that a Pod gets.

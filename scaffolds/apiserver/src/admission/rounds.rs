@@ -23,12 +23,12 @@ pub(super) struct Rounds {
     webhooks: Called,
 }
 
-/// What a member has called, by ids.
+/// The webhooks and policies that a member has called, by ids.
 #[derive(Debug, Default)]
 struct Called {
-    /// What wants to be called again after the next change.
+    /// The ids to call again after the next change.
     waiting: BTreeSet<String>,
-    /// What is called in the second round.
+    /// The ids that are called in the second round.
     again: BTreeSet<String>,
     /// The object after the calls of the first round.
     last: Value,

@@ -11,7 +11,7 @@ use crate::{
     store::Key,
 };
 
-/// Where the store keeps RuntimeClasses.
+/// The path of RuntimeClasses in the store.
 const CLASSES: &str = "node.k8s.io/runtimeclasses";
 const ANOTHER: &str = "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead";
 const UNDEFINED: &str = "pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead";

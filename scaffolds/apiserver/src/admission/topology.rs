@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{Attributes, Objects, Operation};
 use crate::{meta, state::Core, status::Subject, store::Key};
 
-/// Where the store keeps nodes.
+/// The path of nodes in the store.
 const NODES: &str = "/nodes";
 /// The labels of a node that are copied.
 const LABELS: [&str; 2] = ["topology.kubernetes.io/zone", "topology.kubernetes.io/region"];

@@ -35,7 +35,7 @@ impl Comparison {
 
 /// Compares two values of the schema's root type.
 pub(super) fn compare(schema: &Schema, old: &Value, new: &Value) -> Result<Comparison, Vec<Problem>> {
-    let mut walk = Walk {
+    let mut walk = ComparisonWalk {
         schema,
         path: Vec::new(),
         out: Comparison::default(),
@@ -51,19 +51,19 @@ pub(super) fn compare(schema: &Schema, old: &Value, new: &Value) -> Result<Compa
 
 /// Whether a visit ended in a leaf, which is then in the result.
 #[derive(Clone, Copy, Eq, PartialEq)]
-enum End {
+enum VisitEnd {
     Leaf,
     Inner,
 }
 
-struct Walk<'a> {
+struct ComparisonWalk<'a> {
     schema: &'a Schema,
     path: Path,
     out: Comparison,
     problems: Vec<Problem>,
 }
 
-impl Walk<'_> {
+impl ComparisonWalk<'_> {
     /// At least one of the two values is present.
     fn visit(&mut self, id: Id, old: Option<&Value>, new: Option<&Value>) {
         // Both values are known to match the schema, so equal values need no visit.
@@ -83,20 +83,20 @@ impl Walk<'_> {
             }
             self.look(after.form, old, new)
         };
-        if end == End::Inner && old.is_none() {
+        if end == VisitEnd::Inner && old.is_none() {
             self.out.added.insert(&self.path);
-        } else if end == End::Inner && new.is_none() {
+        } else if end == VisitEnd::Inner && new.is_none() {
             self.out.removed.insert(&self.path);
         }
     }
 
-    fn look(&mut self, form: Form<'_>, old: Option<&Value>, new: Option<&Value>) -> End {
+    fn look(&mut self, form: Form<'_>, old: Option<&Value>, new: Option<&Value>) -> VisitEnd {
         match form {
             Form::Scalar(scalar) => match (check_scalar(scalar, old), check_scalar(scalar, new)) {
                 (Err(before), Err(after)) => {
                     self.fail(format!("lhs: {before}"));
                     self.fail(format!("rhs: {after}"));
-                    End::Inner
+                    VisitEnd::Inner
                 }
                 _ => self.leaf(old, new),
             },
@@ -106,7 +106,7 @@ impl Walk<'_> {
                     return self.leaf(old, new);
                 }
                 self.list(list, before, after);
-                End::Inner
+                VisitEnd::Inner
             }
             Form::Map(map) => {
                 let (before, after) = (members(old), members(new));
@@ -114,19 +114,19 @@ impl Walk<'_> {
                     return self.leaf(old, new);
                 }
                 self.map(map, before, after);
-                End::Inner
+                VisitEnd::Inner
             }
         }
     }
 
-    fn leaf(&mut self, old: Option<&Value>, new: Option<&Value>) -> End {
+    fn leaf(&mut self, old: Option<&Value>, new: Option<&Value>) -> VisitEnd {
         match (old, new) {
             (None, _) => self.out.added.insert(&self.path),
             (_, None) => self.out.removed.insert(&self.path),
             (Some(old), Some(new)) if !same(old, new) => self.out.modified.insert(&self.path),
             _ => {}
         }
-        End::Leaf
+        VisitEnd::Leaf
     }
 
     fn map<'v>(&mut self, map: &Map, old: Option<&'v Value>, new: Option<&'v Value>) {

@@ -1,9 +1,9 @@
-//! Why an apply is refused.
+//! The reason that an apply is refused.
 
 use super::conflict::{Conflict, describe};
 use crate::status::Status;
 
-/// Why an apply is refused.
+/// The reason that an apply is refused.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// 409: other managers own fields with other values; grouped by owner.

@@ -115,7 +115,7 @@ pub(super) fn remove_entries(object: &mut Value) {
     }
 }
 
-/// Why the entries of an object are invalid, if they are.
+/// The reason that the entries of an object are invalid, if they are.
 pub fn invalid(object: &Value) -> Option<String> {
     let entries = object.get("metadata")?.get("managedFields")?.as_array()?;
     decode(entries).err()
@@ -175,14 +175,14 @@ pub(super) fn write(object: &mut Value, managed: &Managed) {
     let mut entries: Vec<_> = managed
         .owners
         .iter()
-        .map(|(manager, owned)| Entry {
+        .map(|(manager, owned)| ManagedEntry {
             manager,
             owned,
             time: managed.times.get(manager).map_or("", String::as_str),
         })
         .collect();
     entries.sort_by(|left, right| left.order().cmp(&right.order()));
-    let entries: Vec<_> = entries.iter().map(Entry::encode).collect();
+    let entries: Vec<_> = entries.iter().map(ManagedEntry::encode).collect();
     if let Some(object) = object.as_object_mut()
         && let Some(metadata) = object.entry("metadata").or_insert_with(|| json!({})).as_object_mut()
     {
@@ -191,14 +191,14 @@ pub(super) fn write(object: &mut Value, managed: &Managed) {
 }
 
 /// An entry that is about to be written.
-struct Entry<'a> {
+struct ManagedEntry<'a> {
     manager: &'a Manager,
     owned: &'a Owned,
     /// Empty where no time is known.
     time: &'a str,
 }
 
-impl<'a> Entry<'a> {
+impl<'a> ManagedEntry<'a> {
     /// Appliers first, then by time, name, version and subresource.
     fn order(&self) -> impl Ord + use<'a> {
         let Self { manager, owned, time } = *self;

@@ -7,7 +7,7 @@ use super::set::Set;
 
 /// The fields that a manager owns after applying `value`.
 pub(super) fn fields(schema: &Schema, value: &Value) -> Set {
-    let mut walk = Walk {
+    let mut walk = OwnedWalk {
         schema,
         path: Vec::new(),
         set: Set::default(),
@@ -16,13 +16,13 @@ pub(super) fn fields(schema: &Schema, value: &Value) -> Set {
     walk.set
 }
 
-struct Walk<'a> {
+struct OwnedWalk<'a> {
     schema: &'a Schema,
     path: Path,
     set: Set,
 }
 
-impl Walk<'_> {
+impl OwnedWalk<'_> {
     fn visit(&mut self, id: Id, value: &Value) {
         let schema = self.schema;
         match (schema.get(id).deduce(Some(value)).form, value) {

@@ -16,7 +16,7 @@ impl Updater<'_> {
     /// Removes the fields that the applier applied before, no longer applies, and no other manager owns.
     ///
     /// # Errors
-    /// Why the object cannot be converted to the version of an entry.
+    /// The reason that the object cannot be converted to the version of an entry.
     pub(super) fn prune(&self, merged: Value, owners: &Owners, last: Option<&Owned>) -> Result<Value, String> {
         let Some(last) = last.filter(|it| !it.set.is_empty()) else {
             return Ok(merged);

@@ -6,7 +6,7 @@ use super::set::{Node, Set};
 
 /// The set under the present schema.
 pub(super) fn reconcile(schema: &Schema, set: Set) -> Set {
-    let mut walk = Walk {
+    let mut walk = ReconcileWalk {
         schema,
         path: Vec::new(),
         whole: Set::default(),
@@ -19,14 +19,14 @@ pub(super) fn reconcile(schema: &Schema, set: Set) -> Set {
     }
 }
 
-struct Walk<'a> {
+struct ReconcileWalk<'a> {
     schema: &'a Schema,
     path: Path,
     /// The values that are now owned as a whole.
     whole: Set,
 }
 
-impl Walk<'_> {
+impl ReconcileWalk<'_> {
     /// `leaf` means that the set contains the value itself and nothing below it.
     fn visit(&mut self, id: Id, set: Option<&Set>, leaf: bool) {
         let schema = self.schema;

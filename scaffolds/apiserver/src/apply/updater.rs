@@ -35,7 +35,7 @@ pub(super) struct Updater<'a> {
     pub(super) reset_elsewhere: Set,
 }
 
-/// Who writes, and whether it takes over fields that others own.
+/// The writer, and whether it takes over fields of other managers.
 #[derive(Clone, Copy)]
 pub(super) struct Claim<'a> {
     pub(super) manager: &'a Manager,

@@ -7,7 +7,7 @@ use http::{HeaderMap, header};
 use super::{Issuer, User, service_account::Tokens};
 use crate::{status::Status, store::Store};
 
-/// How a request arrived. Its connection sets this as an extension of the request.
+/// The origin of a request. Its connection sets this as an extension of the request.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub enum Peer {
     /// From within the process: allowed everything unless it has other credentials.

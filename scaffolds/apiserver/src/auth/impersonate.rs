@@ -29,7 +29,7 @@ pub struct Requestor<'a> {
     pub authorizer: &'a Authorizer,
     /// From which roles.
     pub store: &'a Store,
-    /// Who asks.
+    /// The user of the request.
     pub user: &'a User,
 }
 

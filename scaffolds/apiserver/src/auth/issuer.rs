@@ -1,4 +1,4 @@
-//! Who issues tokens of service accounts, and the documents with which other programs verify them.
+//! The issuer of service accounts' tokens, and the documents with which other programs verify the tokens.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use super::{AUDIENCE, key::SigningKey};
 /// The path of the public keys.
 const KEYS: &str = "/openid/v1/jwks";
 
-/// Who issues tokens of service accounts: the name and the key in them, and for whom they are.
+/// The issuer of service accounts' tokens: the name and the key in a token, and its audience.
 #[derive(Clone, Debug)]
 pub struct Issuer {
     name: String,

@@ -37,7 +37,7 @@ enum Pair {
     Rsa(RsaKeyPair),
 }
 
-/// Why a text gives no [`SigningKey`].
+/// The reason that a text gives no [`SigningKey`].
 #[derive(Debug, thiserror::Error)]
 pub enum KeyError {
     /// The text has no PEM block of a private key.

@@ -19,9 +19,9 @@ use crate::{
 };
 
 const PREFIX: &str = "system:serviceaccount:";
-/// How far clocks may differ, in seconds: a minute, as in the real server's library.
+/// The allowed difference of clocks, in seconds: a minute, as in the real server's library.
 const LEEWAY: i64 = 60;
-/// How many verified tokens are remembered.
+/// The number of verified tokens that are cached.
 const REMEMBERED: usize = 1024;
 
 /// The kinds of objects to which a token can be bound: the name of the claim (and of the user's extra), the kind, and
@@ -107,7 +107,7 @@ impl Tokens {
     /// Verifies a token at `now`; `None` for a token that was not issued here.
     ///
     /// # Errors
-    /// Why a token that was issued here is no longer valid.
+    /// The reason that a token that was issued here is no longer valid.
     pub fn know(&self, token: &str, store: &Store, now: i64) -> Option<Result<Known, &'static str>> {
         let claims = self.claims(token)?;
         Some(valid(&claims, store, now).map(|()| known(&claims)))

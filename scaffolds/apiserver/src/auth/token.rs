@@ -35,7 +35,7 @@ pub fn kind() -> Arc<Resource> {
 /// Answers a TokenRequest for the service account of this key.
 ///
 /// # Errors
-/// What the real server refuses.
+/// The errors of the real server.
 pub fn token(asked: &Asked, account: &Key, mut request: Value) -> Result<Value, Status> {
     let Asked { store, now, .. } = *asked;
     check_place(account, &request)?;

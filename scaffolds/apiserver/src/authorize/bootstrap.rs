@@ -11,25 +11,25 @@ use super::policy::GROUP;
 const RECORDED: &str = include_str!("bootstrap.txt");
 
 /// One role or binding.
-pub struct Object {
+pub struct BootstrapObject {
     /// Its key in the store.
     pub key: Key,
     text: &'static str,
 }
 
 /// All of them, ordered by name.
-pub fn objects() -> impl Iterator<Item = Object> {
+pub fn objects() -> impl Iterator<Item = BootstrapObject> {
     RECORDED.lines().filter_map(|line| {
         let mut parts = line.splitn(4, ' ');
         let (plural, namespace, name, text) = (parts.next()?, parts.next()?, parts.next()?, parts.next()?);
-        Some(Object {
+        Some(BootstrapObject {
             key: Key::new(&format!("{GROUP}/{plural}"), namespace.trim_matches('-'), name),
             text,
         })
     })
 }
 
-impl Object {
+impl BootstrapObject {
     /// The object as created at this time and revision.
     pub fn at(&self, time: &str, revision: u64) -> Bytes {
         let text = self.text.replace("<uid>", &generate::uid());

@@ -36,10 +36,10 @@ pub struct Refusal {
     pub asked: Attributes,
 }
 
-/// Who may do what.
+/// The permissions of users.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum Authorization {
-    /// What roles and bindings grant.
+    /// The permissions that roles and bindings grant.
     #[default]
     Rbac,
     /// Everybody may do everything; `AlwaysAllow` of kube-apiserver.

@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use super::{Attributes, Authorization, Decision, Rule};
 use crate::{
-    store::{Change, Kind, Range, Record, Store},
+    store::{Change, ChangeKind, Range, Record, Store},
     user::User,
 };
 
@@ -46,7 +46,7 @@ enum Who {
 }
 
 #[derive(Debug, Deserialize)]
-struct Metadata {
+struct RoleMetadata {
     name: String,
     #[serde(default)]
     namespace: String,
@@ -61,10 +61,10 @@ struct Role {
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Binding {
-    metadata: Metadata,
+    metadata: RoleMetadata,
     role_ref: Reference,
     #[serde(default)]
-    subjects: Vec<Subject>,
+    subjects: Vec<BindingSubject>,
 }
 
 /// The reference of a binding to its role.
@@ -77,7 +77,7 @@ pub struct Reference {
 }
 
 #[derive(Debug, Deserialize)]
-struct Subject {
+struct BindingSubject {
     kind: String,
     name: String,
     #[serde(default)]
@@ -102,7 +102,7 @@ impl Policy {
     /// Applies a change of a role or binding.
     pub fn follow(&mut self, change: &Change) {
         match change.kind {
-            Kind::Deleted => self.take(&change.record),
+            ChangeKind::Deleted => self.take(&change.record),
             _ => self.put(&change.record),
         }
     }
@@ -188,14 +188,14 @@ impl Policy {
     }
 
     /// The bindings that have a user among their subjects: cluster-scoped ones, then those of the namespace, by name.
-    fn of<'a>(&'a self, user: &'a User, namespace: &'a str) -> impl Iterator<Item = (&'a Binding, &'a Subject)> {
+    fn of<'a>(&'a self, user: &'a User, namespace: &'a str) -> impl Iterator<Item = (&'a Binding, &'a BindingSubject)> {
         let own = (!namespace.is_empty()).then_some(namespace);
         let all = [""].into_iter().chain(own).flat_map(move |namespace| {
             let names = self.names(user, namespace).into_iter();
             names.filter_map(move |name| self.bindings.get(&(namespace.to_owned(), name.clone())))
         });
         all.filter_map(|binding| {
-            let is_meant = |subject: &&Subject| subject.is(user, &binding.metadata.namespace);
+            let is_meant = |subject: &&BindingSubject| subject.is(user, &binding.metadata.namespace);
             Some((&**binding, binding.subjects.iter().find(is_meant)?))
         })
     }
@@ -225,7 +225,7 @@ impl Reference {
     }
 }
 
-impl Subject {
+impl BindingSubject {
     fn is(&self, user: &User, namespace: &str) -> bool {
         match self.kind.as_str() {
             "User" => user.name == self.name,
@@ -255,7 +255,7 @@ impl Subject {
     }
 }
 
-fn source(binding: &Binding, subject: &Subject) -> String {
+fn source(binding: &Binding, subject: &BindingSubject) -> String {
     let (name, namespace) = (&binding.metadata.name, &binding.metadata.namespace);
     let (kind, name) = match namespace.as_str() {
         "" => ("ClusterRoleBinding", go::quote(name)),

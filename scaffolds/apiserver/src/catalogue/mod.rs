@@ -15,10 +15,10 @@ use crate::resource::Resource;
 
 /// The served resources. Clones are cheap and share the same resources.
 #[derive(Clone, Default)]
-pub struct Catalogue(Arc<Inner>);
+pub struct Catalogue(Arc<SharedCatalogue>);
 
 #[derive(Default)]
-struct Inner {
+struct SharedCatalogue {
     current: RwLock<Arc<Snapshot>>,
     generation: watch::Sender<u64>,
 }

@@ -15,7 +15,7 @@ use crate::{
     effects::Cluster,
     select::LabelSelector,
     state::Core,
-    store::{Change, Key, Kind, Range, Record},
+    store::{Change, ChangeKind, Key, Range, Record},
 };
 
 pub(super) const RESOURCE: &str = "rbac.authorization.k8s.io/clusterroles";
@@ -50,7 +50,7 @@ impl ClusterRoles {
     /// Processes a change of a role.
     pub fn follow(&mut self, core: &Core, change: &Change) {
         let name = &change.record.key.name;
-        if change.kind != Kind::Deleted {
+        if change.kind != ChangeKind::Deleted {
             return self.seen(core, &change.record);
         }
         self.aggregates.remove(name);

@@ -18,20 +18,20 @@ const PODS: &str = "/pods";
 /// The content of a namespace.
 #[derive(Default)]
 pub(super) struct Content {
-    objects: HashMap<(Arc<str>, String), State>,
+    objects: HashMap<(Arc<str>, String), ObjectState>,
     /// All other objects wait until there are no Pods.
     pods: Left,
     others: Left,
 }
 
 /// The last known state of an object.
-struct State {
+struct ObjectState {
     revision: u64,
     /// `None` if the object is known to be gone before its deletion appears in the feed.
     held: Option<Held>,
 }
 
-/// What an object contributes to the counts.
+/// The contribution of an object to the counts.
 struct Held {
     /// Whether the status reports it: a Pod that is only given time to stop is not.
     is_reported: bool,
@@ -59,7 +59,7 @@ impl Content {
             is_reported: !finalizers.is_empty() || grace <= 0,
             finalizers,
         };
-        let state = State {
+        let state = ObjectState {
             revision: record.revision,
             held: Some(held),
         };
@@ -68,7 +68,7 @@ impl Content {
 
     /// Records that an object was found to be gone at a revision.
     pub fn take(&mut self, key: &Key, revision: u64) {
-        self.set(key, State { revision, held: None });
+        self.set(key, ObjectState { revision, held: None });
     }
 
     /// Records the change that deleted an object.
@@ -93,7 +93,7 @@ impl Content {
         if self.has_pods() { &self.pods } else { &self.others }
     }
 
-    fn set(&mut self, key: &Key, state: State) -> bool {
+    fn set(&mut self, key: &Key, state: ObjectState) -> bool {
         let known = self.objects.get(&place(key));
         if known.is_some_and(|it| it.revision > state.revision) {
             return false;
@@ -117,7 +117,7 @@ fn place(key: &Key) -> (Arc<str>, String) {
 }
 
 /// A condition of a namespace.
-pub(super) struct Condition {
+pub(super) struct NamespaceCondition {
     pub kind: &'static str,
     pub holds: bool,
     pub reason: &'static str,
@@ -138,14 +138,14 @@ impl Left {
     }
 
     /// The conditions that say so.
-    pub fn conditions(&self) -> [Condition; 5] {
+    pub fn conditions(&self) -> [NamespaceCondition; 5] {
         let list = |counts: &BTreeMap<String, usize>, word: &str| {
             let parts = counts
                 .iter()
                 .map(|(name, count)| format!("{name} {word} {count} resource instances"));
             parts.collect::<Vec<_>>().join(", ")
         };
-        let condition = |kind, holds, reason, message| Condition {
+        let condition = |kind, holds, reason, message| NamespaceCondition {
             kind,
             holds,
             reason,

@@ -6,18 +6,18 @@ use serde_json::{Value, json};
 
 use super::{
     act,
-    graph::{Node, Object},
+    graph::{Node, OwnedObject},
 };
 use crate::{effects::Cluster, meta, state::Core, status::Status, store::Record};
 
-/// How often a change is tried when other writers change the same object.
+/// The number of attempts of a change while other writers change the same object.
 const TRIES: usize = 16;
 
 /// The present record of an object, if the object still has the same uid.
 pub(super) fn current(core: &Core, node: &Node) -> Option<Arc<Record>> {
     let record = core.store.get(&node.record.key)?;
     let is_same = record.revision == node.record.revision
-        || Object::of(&record).is_some_and(|object| object.metadata.uid == *node.uid);
+        || OwnedObject::of(&record).is_some_and(|object| object.metadata.uid == *node.uid);
     is_same.then_some(record)
 }
 

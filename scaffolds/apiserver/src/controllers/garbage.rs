@@ -21,7 +21,7 @@ use serde_json::json;
 use super::{
     act,
     free::{self, keep_owners, remove_finalizer},
-    graph::{Graph, Node, Object, Owner, Uid},
+    graph::{Graph, Node, OwnedObject, Owner, Uid},
     waiting::Waiting,
 };
 use crate::{
@@ -47,7 +47,7 @@ pub(super) struct Garbage {
     waiting: Waiting,
 }
 
-/// How an owner is known to be gone.
+/// The evidence that an owner is gone.
 enum Gone {
     /// Its deletion was seen.
     Seen { key: Key, kind: String },
@@ -120,7 +120,7 @@ impl Garbage {
 
     /// Records that an object is gone.
     pub fn gone(&mut self, record: &Record) {
-        let Some(Object { kind, metadata }) = Object::of(record) else {
+        let Some(OwnedObject { kind, metadata }) = OwnedObject::of(record) else {
             return;
         };
         let uid = Uid::from(metadata.uid);
@@ -228,7 +228,8 @@ impl Garbage {
         let Some(record) = free::current(core, node) else {
             return Ok(());
         };
-        let Some(Object { metadata, .. }) = Object::of(&record).filter(|it| !it.metadata.is_deleting()) else {
+        let Some(OwnedObject { metadata, .. }) = OwnedObject::of(&record).filter(|it| !it.metadata.is_deleting())
+        else {
             return Ok(());
         };
         let owners = metadata.owner_references.iter();
@@ -291,7 +292,7 @@ impl Garbage {
         let record = core
             .store
             .get(&Key::new(&resource.store_name(), namespace, &owner.name));
-        let found = record.and_then(|record| Object::of(&record));
+        let found = record.and_then(|record| OwnedObject::of(&record));
         match found.filter(|it| it.metadata.uid == owner.uid) {
             Some(object) if object.metadata.waits() => Fate::Waiting,
             Some(_) => Fate::There,

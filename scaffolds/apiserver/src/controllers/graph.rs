@@ -62,22 +62,22 @@ pub(super) struct Graph {
 /// The fields that are decoded of every object that changes.
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub(super) struct Object {
+pub(super) struct OwnedObject {
     pub kind: String,
-    pub metadata: Metadata,
+    pub metadata: OwnerMetadata,
 }
 
 /// The fields of the metadata that concern owners and deletion.
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub(super) struct Metadata {
+pub(super) struct OwnerMetadata {
     pub uid: String,
     pub finalizers: Vec<String>,
     pub owner_references: Vec<Owner>,
     pub deletion_timestamp: Option<IgnoredAny>,
 }
 
-impl Metadata {
+impl OwnerMetadata {
     pub fn is_deleting(&self) -> bool {
         self.deletion_timestamp.is_some()
     }
@@ -92,7 +92,7 @@ impl Metadata {
     }
 }
 
-impl Object {
+impl OwnedObject {
     /// Decodes a record; `None` if it is not an object.
     pub fn of(record: &Record) -> Option<Self> {
         serde_json::from_slice(&record.object).ok()
@@ -102,7 +102,7 @@ impl Object {
 impl Node {
     /// The node of a record; `None` if it is not an object.
     pub fn of(record: &Arc<Record>) -> Option<Self> {
-        let Object { metadata, .. } = Object::of(record)?;
+        let OwnedObject { metadata, .. } = OwnedObject::of(record)?;
         let edge = |owner: &Owner| Edge {
             owner: owner.uid.as_str().into(),
             blocks: owner.blocks,

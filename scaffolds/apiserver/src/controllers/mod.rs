@@ -30,7 +30,7 @@ use tokio::{
 use crate::{
     effects::Cluster,
     state::Core,
-    store::{Change, Kind, Record},
+    store::{Change, ChangeKind, Record},
 };
 use cluster_roles::ClusterRoles;
 use garbage::Garbage;
@@ -197,7 +197,7 @@ impl Worker {
     async fn follow(&mut self, cluster: &Arc<Cluster>, changes: &[Arc<Change>]) {
         let core = &cluster.core;
         for change in changes {
-            let is_gone = change.kind == Kind::Deleted;
+            let is_gone = change.kind == ChangeKind::Deleted;
             if self.controllers.garbage_collector {
                 match is_gone {
                     true => self.garbage.gone(&change.record),

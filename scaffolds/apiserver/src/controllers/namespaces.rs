@@ -13,13 +13,13 @@ use serde_json::{Value, json};
 
 use super::{
     act,
-    content::{Condition, Content, Left, is_pod},
+    content::{Content, Left, NamespaceCondition, is_pod},
 };
 use crate::{
     effects::Cluster,
     meta,
     state::Core,
-    store::{Change, Key, Kind, Record},
+    store::{Change, ChangeKind, Key, Record},
 };
 
 /// The store's key of namespaces.
@@ -68,13 +68,13 @@ impl Namespaces {
     /// Processes a change of an object.
     pub fn follow(&mut self, core: &Core, change: &Change) {
         let key = &change.record.key;
-        if change.kind == Kind::Deleted && &*key.resource == RESOURCE {
+        if change.kind == ChangeKind::Deleted && &*key.resource == RESOURCE {
             self.ending.remove(&key.name);
         }
         let Some(ending) = self.ending.get_mut(&key.namespace) else {
             return;
         };
-        if change.kind == Kind::Deleted {
+        if change.kind == ChangeKind::Deleted {
             ending.content.forget(key, change.revision);
         } else if is_served(core, key) && ending.content.put(&change.record) {
             ending.delete(key.clone());
@@ -196,8 +196,8 @@ async fn write_conditions(cluster: &Arc<Cluster>, mut namespace: Value, left: &L
 }
 
 /// Sets a condition. The time of its last transition changes with its status, not with its message.
-fn set(conditions: &mut Value, condition: &Condition, now: &str) {
-    let Condition {
+fn set(conditions: &mut Value, condition: &NamespaceCondition, now: &str) {
+    let NamespaceCondition {
         kind,
         holds,
         reason,

@@ -16,7 +16,7 @@ use crate::{
     effects::Cluster,
     quota::{self, Amounts, Measure, Quota},
     state::Core,
-    store::{Change, Key, Kind, Record},
+    store::{Change, ChangeKind, Key, Record},
 };
 
 /// The quotas of all namespaces.
@@ -49,7 +49,7 @@ impl Quotas {
     /// Adds a change of any object.
     pub fn follow(&mut self, core: &Core, change: &Change) {
         self.revision = change.revision;
-        let (record, is_gone) = (&change.record, change.kind == Kind::Deleted);
+        let (record, is_gone) = (&change.record, change.kind == ChangeKind::Deleted);
         let namespace = &record.key.namespace;
         if let Some(quotas) = self.counted.get_mut(namespace.as_str()) {
             let mut is_changed = false;
@@ -141,7 +141,7 @@ impl Quotas {
             };
             match act::put(cluster, &key, "status", &object).await {
                 Err(status) if status.code == 409 => is_settled = false,
-                // Of another refusal the next change of the namespace is the next attempt.
+                // After another refusal, the next change of the namespace is the next attempt.
                 _ => {}
             }
         }

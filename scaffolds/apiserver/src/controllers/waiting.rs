@@ -10,7 +10,7 @@ use crate::catalogue::Snapshot;
 
 /// A kind as owner references name it.
 #[derive(Clone, Default, Eq, Ord, PartialEq, PartialOrd)]
-struct Kind {
+struct ReferencedKind {
     api_version: String,
     kind: String,
 }
@@ -18,14 +18,14 @@ struct Kind {
 /// The waiting objects, by kind.
 #[derive(Default)]
 pub(super) struct Waiting {
-    kinds: HashMap<Uid, Kind>,
-    waiting: BTreeMap<Kind, BTreeSet<Uid>>,
+    kinds: HashMap<Uid, ReferencedKind>,
+    waiting: BTreeMap<ReferencedKind, BTreeSet<Uid>>,
 }
 
 impl Waiting {
     /// Makes an object wait for the kind of this owner.
     pub fn for_kind(&mut self, uid: &Uid, owner: &Owner) {
-        let kind = Kind {
+        let kind = ReferencedKind {
             api_version: owner.api_version.clone(),
             kind: owner.kind.clone(),
         };
@@ -34,10 +34,10 @@ impl Waiting {
 
     /// Makes an object wait for any change of the served kinds.
     pub fn for_any(&mut self, uid: &Uid) {
-        self.wait(uid, Kind::default());
+        self.wait(uid, ReferencedKind::default());
     }
 
-    fn wait(&mut self, uid: &Uid, kind: Kind) {
+    fn wait(&mut self, uid: &Uid, kind: ReferencedKind) {
         self.forget(uid);
         self.waiting.entry(kind.clone()).or_default().insert(uid.clone());
         self.kinds.insert(uid.clone(), kind);
@@ -60,11 +60,11 @@ impl Waiting {
 
     /// Removes and returns the objects that no longer have to wait, given the kinds that are served now.
     pub fn served(&mut self, snapshot: &Snapshot) -> Vec<Uid> {
-        let is_served = |kind: &Kind| {
+        let is_served = |kind: &ReferencedKind| {
             let (group, version) = group_version(&kind.api_version);
             kind.kind.is_empty() || snapshot.kind(group, version, &kind.kind).is_some()
         };
-        let served: Vec<Kind> = self.waiting.keys().filter(|kind| is_served(kind)).cloned().collect();
+        let served: Vec<ReferencedKind> = self.waiting.keys().filter(|kind| is_served(kind)).cloned().collect();
         let ready: Vec<Uid> = served
             .iter()
             .filter_map(|kind| self.waiting.remove(kind))

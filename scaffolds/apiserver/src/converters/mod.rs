@@ -17,9 +17,9 @@ use crate::{
     store::Store,
     webhooks::{Failure, Posted, Target, Webhooks},
 };
-use review::Expected;
+use review::ExpectedConversion;
 
-/// How long a call may take: upstream's clients of conversion webhooks are not configured otherwise.
+/// The time that a call may take: upstream's clients of conversion webhooks are not configured otherwise.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The versions of ConversionReview that are known.
@@ -34,7 +34,7 @@ struct Converter {
     webhooks: Arc<Webhooks>,
 }
 
-/// How the objects of a definition are converted; `None` if its strategy is not `Webhook`.
+/// The conversion of the objects of a definition; `None` if its strategy is not `Webhook`.
 pub fn of(crd: &Value, store: &Store, webhooks: &Arc<Webhooks>) -> Option<Conversion> {
     let conversion = crd.pointer("/spec/conversion")?;
     if conversion["strategy"] != "Webhook" {
@@ -91,7 +91,7 @@ impl Converter {
                 "calling the {title} without the feature `webhooks` of kubewright-apiserver"
             )),
         })?;
-        let expected = Expected { version, uid: &uid };
+        let expected = ExpectedConversion { version, uid: &uid };
         let objects = expected.read(&received);
         let mut objects = objects.map_err(|why| failed(format!("{title} failed: {why}")))?;
         if objects.len() != 1 {

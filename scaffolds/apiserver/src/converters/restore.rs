@@ -1,4 +1,4 @@
-//! What a converter may change of an object: not its identity, and of its metadata only labels and annotations.
+//! Restores the parts of an object that a converter may not change: its identity, and its metadata except labels and annotations.
 
 use kubewright_machinery::{Cause, cause::Path, go, labels};
 use serde_json::{Map, Value};
@@ -24,7 +24,7 @@ pub(super) fn read(object: Value) -> Result<Value, String> {
 /// Checks that the converted object is still the same.
 ///
 /// # Errors
-/// What has changed, in the server's words.
+/// The changes, in the server's words.
 pub(super) fn same(original: &Value, converted: &Value) -> Result<(), String> {
     let fields = [("name", "name"), ("namespace", "namespace"), ("UID", "uid")];
     for (shown, field) in fields {
@@ -43,7 +43,7 @@ pub(super) fn same(original: &Value, converted: &Value) -> Result<(), String> {
 /// Gives the converted object the metadata of the original, with its own labels and annotations.
 ///
 /// # Errors
-/// What is wrong with the labels or annotations, in the server's words.
+/// The errors in the labels or annotations, in the server's words.
 pub(super) fn metadata(original: &Value, converted: &mut Value) -> Result<(), String> {
     let said = match converted.get("metadata") {
         None => return Err("missing metadata in converted object".to_owned()),

@@ -15,12 +15,12 @@ pub(super) fn sent(version: &str, uid: &str, object: &Value, api_version: &str) 
 
 /// Which answer is expected.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Expected<'a> {
+pub(super) struct ExpectedConversion<'a> {
     pub version: &'a str,
     pub uid: &'a str,
 }
 
-impl Expected<'_> {
+impl ExpectedConversion<'_> {
     /// Reads an answer: the converted objects, as the webhook sends them.
     ///
     /// # Errors

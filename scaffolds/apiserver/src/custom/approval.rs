@@ -1,6 +1,6 @@
 //! The approval annotation that CRDs in the groups of the Kubernetes community need, and the condition that reports it.
 
-use super::conditions::Condition;
+use super::conditions::DefinitionCondition;
 use serde_json::{Value, json};
 
 /// Holds the URL of the approval or a sentence that starts with `unapproved`.
@@ -44,7 +44,7 @@ pub(crate) fn of(crd: &Value) -> Approval {
 }
 
 /// The condition for `crd`; `None` for groups that are not protected.
-pub(crate) fn condition(crd: &Value) -> Option<Condition> {
+pub(crate) fn condition(crd: &Value) -> Option<DefinitionCondition> {
     if !is_protected(crd["spec"]["group"].as_str().unwrap_or_default()) {
         return None;
     }
@@ -73,7 +73,7 @@ pub(crate) fn condition(crd: &Value) -> Option<Condition> {
             ),
         ),
     };
-    Some(Condition::new(CONDITION, status, reason, &message))
+    Some(DefinitionCondition::new(CONDITION, status, reason, &message))
 }
 
 fn text(crd: &Value) -> &str {

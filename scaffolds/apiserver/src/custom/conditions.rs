@@ -4,14 +4,14 @@ use serde_json::{Map, Value, json};
 
 /// A condition such as `NamesAccepted` or `Established`, without its times.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub(crate) struct Condition {
+pub(crate) struct DefinitionCondition {
     pub kind: &'static str,
     pub status: bool,
     pub reason: &'static str,
     pub message: String,
 }
 
-impl Condition {
+impl DefinitionCondition {
     pub(crate) fn new(kind: &'static str, status: bool, reason: &'static str, message: &str) -> Self {
         Self {
             kind,

@@ -6,7 +6,7 @@ use crate::{
     meta, registry,
     resource::Resource,
     state::Core,
-    store::{Key, Kind, Range},
+    store::{ChangeKind, Key, Range},
 };
 use serde_json::Value;
 use std::{collections::BTreeSet, sync::Arc};
@@ -24,7 +24,7 @@ pub(super) async fn delete(core: &Core, crd: &Value, emptied: &mut Option<u64>) 
         Some(changes) => {
             let keys: BTreeSet<(&str, &str)> = changes
                 .iter()
-                .filter(|change| change.kind != Kind::Deleted)
+                .filter(|change| change.kind != ChangeKind::Deleted)
                 .map(|change| (change.record.key.namespace.as_str(), change.record.key.name.as_str()))
                 .collect();
             for (namespace, name) in keys {

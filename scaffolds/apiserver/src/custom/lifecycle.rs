@@ -6,7 +6,7 @@
 
 use super::{
     approval,
-    conditions::{Condition, find, holds},
+    conditions::{DefinitionCondition, find, holds},
     definition::{FINALIZER, GROUP, PLURAL, bundle_fault},
     groups::Groups,
     instances, names, resources,
@@ -147,11 +147,11 @@ async fn step(core: &Core, name: &str, known: &mut Known) -> Option<Changed> {
 }
 
 /// The condition of a definition whose names are accepted and that is not established yet.
-fn established(crd: &Value) -> Option<Condition> {
+fn established(crd: &Value) -> Option<DefinitionCondition> {
     if !holds(crd, "NamesAccepted") || holds(crd, "Established") {
         return None;
     }
-    let condition = |status, reason, message| Condition::new("Established", status, reason, message);
+    let condition = |status, reason, message| DefinitionCondition::new("Established", status, reason, message);
     let established = match bundle_fault(crd) {
         None => condition(true, "InitialNamesAccepted", "the initial names have been accepted"),
         Some(_) => condition(false, "InvalidCABundle", "The conversion webhook CABundle is invalid"),
@@ -161,7 +161,7 @@ fn established(crd: &Value) -> Option<Condition> {
 
 /// Takes a step of a definition's deletion. `None` while finalizers keep some of its objects.
 async fn terminate(core: &Core, crd: &mut Value, emptied: Option<&mut Option<u64>>, now: &str) -> Option<()> {
-    let terminating = |status, reason, message| Condition::new("Terminating", status, reason, message);
+    let terminating = |status, reason, message| DefinitionCondition::new("Terminating", status, reason, message);
     let begun = find(crd, "Terminating").is_some_and(|it| it["reason"] == "InstanceDeletionInProgress");
     if !begun {
         terminating(

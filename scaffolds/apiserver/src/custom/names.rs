@@ -1,6 +1,6 @@
 //! Accepts the names of a CustomResourceDefinition that no other definition of its group has.
 
-use super::conditions::{Condition, find, holds};
+use super::conditions::{DefinitionCondition, find, holds};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -22,7 +22,7 @@ pub(crate) fn accept(crd: &mut Value, taken: &Taken, now: &str) -> bool {
         return true;
     }
     if accepted.status {
-        Condition::new(
+        DefinitionCondition::new(
             "Established",
             false,
             "Installing",
@@ -30,7 +30,7 @@ pub(crate) fn accept(crd: &mut Value, taken: &Taken, now: &str) -> bool {
         )
         .set(crd, now);
     } else if find(crd, "Established").is_none() {
-        Condition::new("Established", false, "NotAccepted", "not all names are accepted").set(crd, now);
+        DefinitionCondition::new("Established", false, "NotAccepted", "not all names are accepted").set(crd, now);
     }
     true
 }
@@ -69,12 +69,12 @@ fn count(counts: &mut BTreeMap<String, usize>, name: String, is_more: bool) {
     }
 }
 
-fn choose(crd: &Value, taken: &Taken) -> (Value, Condition) {
+fn choose(crd: &Value, taken: &Taken) -> (Value, DefinitionCondition) {
     let (wanted, had) = (&crd["spec"]["names"], &crd["status"]["acceptedNames"]);
     let mut names = had.clone();
-    let mut condition = Condition::new("NamesAccepted", true, "NoConflicts", "no conflicts found");
+    let mut condition = DefinitionCondition::new("NamesAccepted", true, "NoConflicts", "no conflicts found");
     let mut refuse = |reason, message| {
-        condition = Condition {
+        condition = DefinitionCondition {
             kind: "NamesAccepted",
             status: false,
             reason,

@@ -12,10 +12,10 @@ use tower::ServiceExt;
 use super::{NAMESPACE, manifests::Manifest, print};
 use crate::{resource::Resource, server::ApiServer};
 
-/// How long to wait until a kind is served: the operator itself may create the kind of a sample.
+/// The time to wait until a kind is served: the operator itself may create the kind of a sample.
 const PATIENCE: Duration = Duration::from_secs(30);
 const PERIOD: Duration = Duration::from_millis(20);
-/// What the server says of a webhook that does not answer.
+/// The server's error about a webhook that does not answer.
 const NOT_CALLED: &str = "failed calling webhook";
 
 /// Applies the objects in order, and prints each.

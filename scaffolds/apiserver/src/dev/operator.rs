@@ -11,7 +11,7 @@ use tokio::time::sleep;
 
 use super::NAMESPACE;
 
-/// How often the operator's process is polled.
+/// The interval at which the operator's process is polled.
 const PERIOD: Duration = Duration::from_millis(50);
 
 /// The operator's program, and its last flags.

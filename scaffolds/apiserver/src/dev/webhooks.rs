@@ -15,7 +15,7 @@ use super::{
 };
 use crate::server::ApiServer;
 
-/// What is applied; the rest of the component changes the Deployment.
+/// The kinds that are applied; the rest of the component changes the Deployment.
 const KINDS: [&str; 4] = [
     "MutatingWebhookConfiguration",
     "Secret",
@@ -27,7 +27,7 @@ const KINDS: [&str; 4] = [
 #[derive(Debug)]
 pub(super) struct Webhooks {
     manifests: Vec<Manifest>,
-    /// Where the operator is to serve them.
+    /// The address at which the operator serves them.
     address: SocketAddr,
 }
 

@@ -32,8 +32,7 @@ fn warn(at: &Located<'_>, what: &str, usual: &str, warnings: &mut Warnings) {
     }
 }
 
-/// The form of RFC 5952. An address that Rust prints with an IPv4 part in decimal gets hexadecimal groups, like any
-/// other.
+/// The form of RFC 5952. An address that Rust prints with an IPv4 part in decimal gets hexadecimal groups, like any other.
 fn canonical(found: Ipv6Addr) -> String {
     let text = found.to_string();
     let [.., high, low] = found.segments();

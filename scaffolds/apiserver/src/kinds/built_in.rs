@@ -10,7 +10,7 @@ use super::{
     edit::{keep, keep_all_but},
     empties,
     faults::Faults,
-    kind::{Change, Kind, Part},
+    kind::{BuiltInKind, Change, Part},
     located::Located,
     names::Named,
     openapi,
@@ -28,14 +28,14 @@ pub(super) struct BuiltIn {
     definition: String,
     name: String,
     version: String,
-    kind: Kind,
+    kind: BuiltInKind,
     defaults: &'static Defaults,
     schema: std::sync::OnceLock<Schema>,
 }
 
 impl BuiltIn {
     /// The kind recorded as `named`; `defaults` are those of all kinds.
-    pub fn new(named: &Named, mut kind: Kind, defaults: &'static Defaults) -> Self {
+    pub fn new(named: &Named, mut kind: BuiltInKind, defaults: &'static Defaults) -> Self {
         kind.rules.has_status = named.subresources.iter().any(|it| it.name == "status");
         kind.rules.columns.clone_from(&named.columns);
         kind.rules.parts = kind.parts.iter().map(|part| (part.name, part.reset)).collect();

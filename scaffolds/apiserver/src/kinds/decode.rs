@@ -9,7 +9,7 @@ use kubewright_machinery::{
 };
 use serde_json::{Map, Value, json};
 
-use super::shapes::{self, Field, Shape, Type};
+use super::shapes::{self, Shape, ShapeField, Type};
 
 /// Limits the recursion in the schemas of CustomResourceDefinitions; bodies of this depth have been refused before.
 const DEEPEST: usize = 200;
@@ -19,7 +19,7 @@ const DEEPEST: usize = 200;
 /// # Errors
 /// The message of Go's decoder about the first value of a wrong type.
 pub(super) fn decode(name: &str, object: &mut Value) -> Result<Vec<String>, String> {
-    Reader::default().read(name, object)
+    FieldDecoder::default().read(name, object)
 }
 
 /// Like [`decode`], for an object that the server has produced from others, which Go converts in a different way.
@@ -27,9 +27,9 @@ pub(super) fn decode(name: &str, object: &mut Value) -> Result<Vec<String>, Stri
 /// # Errors
 /// The converter's message about the first value of a wrong type.
 pub(super) fn convert(name: &str, object: &mut Value) -> Result<Vec<String>, String> {
-    let reader = Reader {
+    let reader = FieldDecoder {
         converts: true,
-        ..Reader::default()
+        ..FieldDecoder::default()
     };
     reader.read(name, object)
 }
@@ -38,7 +38,7 @@ pub(super) fn convert(name: &str, object: &mut Value) -> Result<Vec<String>, Str
 pub(super) type Read = fn(&str, &mut Value) -> Result<Vec<String>, String>;
 
 #[derive(Default)]
-struct Reader {
+struct FieldDecoder {
     /// Whether to follow Go's converter instead of its decoder.
     converts: bool,
     /// The error of the first value of a wrong type. Decoding continues after it, because a value that cannot be parsed
@@ -54,7 +54,7 @@ struct Reader {
     depth: usize,
 }
 
-impl Reader {
+impl FieldDecoder {
     fn read(mut self, name: &str, object: &mut Value) -> Result<Vec<String>, String> {
         if let (Some(shape), Some(fields)) = (shapes::shape(name), object.as_object_mut()) {
             self.object(shape, fields)?;
@@ -245,8 +245,7 @@ impl Reader {
     }
 }
 
-/// Converts a number that is not an integer of the type: a whole float becomes an integer, truncated to the type's
-/// size.
+/// Converts a number that is not an integer of the type: a whole float becomes an integer, truncated to the type's size.
 fn converted(kind: &Type, number: &serde_json::Number, go: &str) -> Result<Value, String> {
     #[expect(clippy::cast_possible_truncation, reason = "as Go's converter cuts them")]
     let whole = match (number.as_i64(), number.as_f64()) {
@@ -317,7 +316,7 @@ fn quantity(value: &Value) -> Result<Value, String> {
 }
 
 /// Whether Go's encoder omits the field with this value, ignoring lists and maps.
-fn is_left_out(field: &Field, value: &Value) -> bool {
+fn is_left_out(field: &ShapeField, value: &Value) -> bool {
     if field.pointer || !field.omit_empty {
         return false;
     }
@@ -332,7 +331,7 @@ fn is_left_out(field: &Field, value: &Value) -> bool {
 }
 
 /// The value that Go's encoder writes for an unset field, if any.
-fn zero(field: &Field) -> Option<Value> {
+fn zero(field: &ShapeField) -> Option<Value> {
     if field.omit_zero || field.pointer && field.omit_empty {
         return None;
     }

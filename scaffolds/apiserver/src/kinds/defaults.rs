@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::{
     edit::Fields,
     kind::StructDefault,
-    shapes::{self, Field, Shape, Type},
+    shapes::{self, Shape, ShapeField, Type},
 };
 
 /// The default functions of structs, by the short names of their definitions.
@@ -69,7 +69,7 @@ fn is_structured(kind: &Type) -> bool {
 }
 
 /// The recorded default of a field, unless it is the zero value, which decoding sets.
-fn recorded(field: &Field) -> Option<Value> {
+fn recorded(field: &ShapeField) -> Option<Value> {
     let text = field
         .attribute("d")
         .filter(|text| !matches!(*text, "{}" | "\"\"" | "0" | "false"))?;

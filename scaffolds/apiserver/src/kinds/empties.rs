@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use super::{
     decode::is_raw,
-    shapes::{self, Field, Shape, Type},
+    shapes::{self, Shape, ShapeField, Type},
 };
 use crate::strategy::Empties;
 
@@ -24,7 +24,7 @@ pub(super) fn bring(name: &str, object: &mut Value, form: Empties, kept: &[&str]
     if !has_empty(object) {
         return false;
     }
-    let mut walk = Walk {
+    let mut walk = EmptiesWalk {
         form,
         kept,
         path: Vec::new(),
@@ -51,14 +51,14 @@ fn has_empty(value: &Value) -> bool {
     }
 }
 
-struct Walk<'w> {
+struct EmptiesWalk<'w> {
     form: Empties,
     kept: &'w [&'w str],
     path: Vec<&'static str>,
     found: bool,
 }
 
-impl Walk<'_> {
+impl EmptiesWalk<'_> {
     fn object(&mut self, shape: &'static Shape, fields: &mut Map<String, Value>) {
         fields.retain(|name, value| {
             let Some(field) = shape.field(name) else { return true };
@@ -90,7 +90,7 @@ impl Walk<'_> {
     }
 
     /// Handles an empty list or map, and returns whether it is kept.
-    fn empty(&mut self, field: &Field, value: &mut Value) -> bool {
+    fn empty(&mut self, field: &ShapeField, value: &mut Value) -> bool {
         self.found = true;
         if field.omit_empty {
             return self.form == Empties::Meaningful && self.is_distinguished();

@@ -113,7 +113,7 @@ impl Faults {
         self.note("FieldValueTooMany", at, message);
     }
 
-    /// What `rule` finds in the map at `at`.
+    /// The faults that `rule` finds in the map at `at`.
     pub fn extend_of_map(&mut self, at: &Located<'_>, rule: fn(&Map<String, Value>, &Path) -> Vec<Cause>) {
         if let Value::Object(map) = at.value {
             self.0.extend(rule(map, &Path::new(&at.path)));

@@ -20,7 +20,7 @@ pub(super) struct Change<'c, 'v> {
 }
 
 /// A built-in kind.
-pub(super) struct Kind {
+pub(super) struct BuiltInKind {
     /// The rules for the registry.
     pub rules: Rules,
     /// Whether a new object begins with an empty status, if status is a subresource.
@@ -61,7 +61,7 @@ pub(super) struct Kind {
     pub cells: fn(&Row<'_>) -> Vec<Value>,
 }
 
-impl Default for Kind {
+impl Default for BuiltInKind {
     fn default() -> Self {
         Self {
             rules: Rules::default(),

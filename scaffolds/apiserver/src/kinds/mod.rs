@@ -59,15 +59,16 @@ use std::sync::{Arc, LazyLock};
 use crate::{resource::Resource, strategy::Empties};
 use built_in::BuiltIn;
 use defaults::Defaults;
-use kind::Kind;
+use kind::BuiltInKind;
 use names::Named;
 
 /// Group, kind, and the function that returns the kind's rules.
-type Listed = (&'static str, &'static str, fn() -> Kind);
+type Define = fn() -> BuiltInKind;
+type Listed = (&'static str, &'static str, Define);
 
 /// All kinds. Those without rules of their own are `Kind::default`.
 const KINDS: [Listed; 68] = [
-    ("", "Binding", Kind::default),
+    ("", "Binding", BuiltInKind::default),
     ("", "ComponentStatus", unsteered::component_status),
     ("", "ConfigMap", core::config_map::kind),
     ("", "Endpoints", core::endpoints::kind),
@@ -120,17 +121,17 @@ const KINDS: [Listed; 68] = [
     ("apps", "Deployment", apps::deployment::kind),
     ("apps", "ReplicaSet", apps::replica_set::kind),
     ("apps", "StatefulSet", apps::stateful_set::kind),
-    ("authentication.k8s.io", "SelfSubjectReview", Kind::default),
+    ("authentication.k8s.io", "SelfSubjectReview", BuiltInKind::default),
     (
         "authentication.k8s.io",
         "TokenRequest",
         authentication::token_request::kind,
     ),
-    ("authentication.k8s.io", "TokenReview", Kind::default),
-    ("authorization.k8s.io", "LocalSubjectAccessReview", Kind::default),
-    ("authorization.k8s.io", "SelfSubjectAccessReview", Kind::default),
-    ("authorization.k8s.io", "SelfSubjectRulesReview", Kind::default),
-    ("authorization.k8s.io", "SubjectAccessReview", Kind::default),
+    ("authentication.k8s.io", "TokenReview", BuiltInKind::default),
+    ("authorization.k8s.io", "LocalSubjectAccessReview", BuiltInKind::default),
+    ("authorization.k8s.io", "SelfSubjectAccessReview", BuiltInKind::default),
+    ("authorization.k8s.io", "SelfSubjectRulesReview", BuiltInKind::default),
+    ("authorization.k8s.io", "SubjectAccessReview", BuiltInKind::default),
     (
         "autoscaling",
         "HorizontalPodAutoscaler",
@@ -190,7 +191,7 @@ const KINDS: [Listed; 68] = [
 ];
 
 /// Group, version, kind, storage version, and the function that returns the kind's rules in the version.
-type OtherVersion = (&'static str, &'static str, &'static str, &'static str, fn() -> Kind);
+type OtherVersion = (&'static str, &'static str, &'static str, &'static str, Define);
 
 /// The versions of a kind that are not stored.
 const OTHER_VERSIONS: [OtherVersion; 1] = [(
@@ -225,12 +226,12 @@ pub(crate) fn token_request() -> Resource {
     ))
 }
 
-/// What `pods/NAME/binding` reads: also a resource of its own, of which nothing is kept.
+/// The body of `pods/NAME/binding`: also a resource of its own, of which no object is kept.
 pub(crate) fn binding() -> Resource {
     resource(names::resource("v1 Binding bindings binding namespaced create"))
 }
 
-/// What `pods/NAME/eviction` reads: no resource of its own.
+/// The body of `pods/NAME/eviction`, which is no resource of its own.
 pub(crate) fn eviction() -> Resource {
     resource(names::resource("policy/v1 Eviction pods eviction namespaced create"))
 }
@@ -259,7 +260,7 @@ fn other_version(named: &Named) -> Option<&'static OtherVersion> {
         .find(|(group, version, kind, ..)| (*group, *version, *kind) == wanted)
 }
 
-fn kind(named: &Named) -> Kind {
+fn kind(named: &Named) -> BuiltInKind {
     let wanted = (named.group.as_str(), named.names.kind.as_str());
     let found = KINDS.iter().find(|(group, kind, _)| (*group, *kind) == wanted);
     found.map(|(_, _, kind)| kind()).unwrap_or_default()
@@ -279,7 +280,7 @@ mod tests {
     fn the_table_has_exactly_the_recorded_kinds() {
         let recorded = names::all().into_iter().map(|named| (named.group, named.names.kind));
         let mut recorded: BTreeSet<_> = recorded.collect();
-        // What subresources read, and is no resource of its own.
+        // The body of a subresource, which is no resource of its own.
         for (group, kind) in [("authentication.k8s.io", "TokenRequest"), ("policy", "Eviction")] {
             recorded.insert((group.to_owned(), kind.to_owned()));
         }

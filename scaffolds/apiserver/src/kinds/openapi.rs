@@ -2,12 +2,11 @@
 
 use serde_json::{Map, Value, json};
 
-use super::shapes::{self, Field, Shape, Type};
+use super::shapes::{self, Shape, ShapeField, Type};
 
 const REFERENCE: &str = "#/components/schemas/";
 
-/// The schema with this full name (`io.k8s.api.apps.v1.Deployment`), as the real server publishes it but for
-/// descriptions.
+/// The schema with this full name (`io.k8s.api.apps.v1.Deployment`), as the real server publishes it but for descriptions.
 pub fn openapi_schema(name: &str) -> Option<Value> {
     shapes::shape(&short(name)).map(object)
 }
@@ -95,7 +94,7 @@ fn kind(out: &mut Map<String, Value>, text: &str) {
     }
 }
 
-fn property(field: &Field) -> Value {
+fn property(field: &ShapeField) -> Value {
     let mut out = schema(&field.kind, field.attribute("ie"));
     let words = |text: &str, between: char| json!(text.split(between).collect::<Vec<_>>());
     for (key, value) in &field.attributes {

@@ -76,12 +76,12 @@ const SENT: &str = "\
  uid o str b=6
 ";
 
-static INDEX: LazyLock<HashMap<&'static str, Entry>> = LazyLock::new(|| index(TEXT));
-static INDEX_OF_SENT: LazyLock<HashMap<&'static str, Entry>> = LazyLock::new(|| index(SENT));
+static INDEX: LazyLock<HashMap<&'static str, ShapeEntry>> = LazyLock::new(|| index(TEXT));
+static INDEX_OF_SENT: LazyLock<HashMap<&'static str, ShapeEntry>> = LazyLock::new(|| index(SENT));
 /// The names of the definitions of kinds, by group, version and kind: `apps/v1/Deployment`.
 static KINDS: LazyLock<HashMap<&'static str, &'static str>> = LazyLock::new(kinds);
 
-struct Entry {
+struct ShapeEntry {
     text: &'static str,
     shape: OnceLock<Shape>,
 }
@@ -93,7 +93,7 @@ pub(crate) struct Shape {
     /// For example `t=` and `k=`.
     pub attributes: Vec<(&'static str, &'static str)>,
     /// Sorted by name.
-    pub fields: Vec<Field>,
+    pub fields: Vec<ShapeField>,
     /// The fields that protobuf has, sorted by their numbers.
     pub numbered: Vec<Numbered>,
 }
@@ -107,7 +107,7 @@ pub(crate) struct Numbered {
 }
 
 /// A field of a [`Shape`].
-pub(crate) struct Field {
+pub(crate) struct ShapeField {
     pub name: &'static str,
     pub pointer: bool,
     pub omit_empty: bool,
@@ -133,15 +133,15 @@ pub(crate) enum Type {
 
 /// The shape of a definition, by its short name.
 pub(crate) fn shape(name: &str) -> Option<&'static Shape> {
-    INDEX.get(name).map(Entry::shape)
+    INDEX.get(name).map(ShapeEntry::shape)
 }
 
 /// The shape of a definition, also if OpenAPI lacks it.
 pub(crate) fn message(name: &str) -> Option<&'static Shape> {
-    shape(name).or_else(|| INDEX_OF_SENT.get(name).map(Entry::shape))
+    shape(name).or_else(|| INDEX_OF_SENT.get(name).map(ShapeEntry::shape))
 }
 
-impl Entry {
+impl ShapeEntry {
     fn shape(&self) -> &Shape {
         self.shape.get_or_init(|| parse(self.text))
     }
@@ -178,13 +178,13 @@ pub(crate) fn names() -> impl Iterator<Item = &'static str> {
 
 impl Shape {
     /// The field called `name`.
-    pub fn field(&self, name: &str) -> Option<&Field> {
+    pub fn field(&self, name: &str) -> Option<&ShapeField> {
         let at = self.fields.binary_search_by(|field| field.name.cmp(name)).ok()?;
         self.fields.get(at)
     }
 }
 
-impl Field {
+impl ShapeField {
     /// The value of the attribute `key`.
     pub fn attribute(&self, key: &str) -> Option<&'static str> {
         self.attributes
@@ -240,14 +240,14 @@ impl Type {
     }
 }
 
-fn index(mut rest: &'static str) -> HashMap<&'static str, Entry> {
+fn index(mut rest: &'static str) -> HashMap<&'static str, ShapeEntry> {
     let mut entries = HashMap::with_capacity(512);
     while !rest.is_empty() {
         let end = next_definition(rest);
         let (text, after) = rest.split_at(end);
         let name = text.split([' ', '\n']).next().unwrap_or_default();
         let shape = OnceLock::new();
-        entries.insert(name, Entry { text, shape });
+        entries.insert(name, ShapeEntry { text, shape });
         rest = after;
     }
     entries
@@ -267,7 +267,7 @@ fn parse(text: &'static str) -> Shape {
     let mut lines = text.lines();
     let mut head = lines.next().unwrap_or_default().split(' ');
     let name = head.next().unwrap_or_default();
-    let fields: Vec<Field> = lines.map(parse_field).collect();
+    let fields: Vec<ShapeField> = lines.map(parse_field).collect();
     Shape {
         go: name.rsplit('.').next().unwrap_or_default(),
         attributes: head.filter_map(|part| part.split_once('=')).collect(),
@@ -276,8 +276,8 @@ fn parse(text: &'static str) -> Shape {
     }
 }
 
-fn numbered(fields: &[Field]) -> Vec<Numbered> {
-    let number = |(index, field): (usize, &Field)| {
+fn numbered(fields: &[ShapeField]) -> Vec<Numbered> {
+    let number = |(index, field): (usize, &ShapeField)| {
         let path: Result<_, _> = field.attribute("b")?.split('.').map(str::parse).collect();
         Some(Numbered {
             path: path.ok()?,
@@ -289,13 +289,13 @@ fn numbered(fields: &[Field]) -> Vec<Numbered> {
     numbered
 }
 
-fn parse_field(line: &'static str) -> Field {
+fn parse_field(line: &'static str) -> ShapeField {
     let mut parts = line.trim_start().split(' ');
     let name = parts.next().unwrap_or_default();
     let flags = parts.next().unwrap_or_default();
     let kind = Type::parse(parts.next().unwrap_or_default());
     let attributes: Vec<_> = parts.map(|part| part.split_once('=').unwrap_or((part, ""))).collect();
-    Field {
+    ShapeField {
         name,
         pointer: flags.contains('*'),
         omit_empty: flags.contains('o'),

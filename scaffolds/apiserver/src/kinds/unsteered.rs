@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::{
     edit::{Fields, add_finalizer, keep_metadata, set, set_text, text, within},
-    kind::{Kind, StructDefault},
+    kind::{BuiltInKind, StructDefault},
     row::{Row, or},
     semantic::equal,
 };
@@ -15,14 +15,14 @@ use crate::{
 };
 
 /// A kind with these columns.
-fn shown(cells: fn(&Row<'_>) -> Vec<Value>) -> Kind {
-    Kind {
+fn shown(cells: fn(&Row<'_>) -> Vec<Value>) -> BuiltInKind {
+    BuiltInKind {
         cells,
-        ..Kind::default()
+        ..BuiltInKind::default()
     }
 }
 
-impl Kind {
+impl BuiltInKind {
     fn with_generation(mut self) -> Self {
         self.rules.counts_generation = true;
         self
@@ -64,8 +64,8 @@ impl Kind {
     }
 }
 
-pub(super) fn component_status() -> Kind {
-    Kind {
+pub(super) fn component_status() -> BuiltInKind {
+    BuiltInKind {
         rules: Rules {
             deprecation: Some("v1 ComponentStatus is deprecated in v1.19+".into()),
             ..Rules::default()
@@ -81,11 +81,11 @@ pub(super) fn component_status() -> Kind {
             };
             vec![row.name(), json!(status), json!(texts[0]), json!(texts[1])]
         },
-        ..Kind::default()
+        ..BuiltInKind::default()
     }
 }
 
-pub(super) fn api_service() -> Kind {
+pub(super) fn api_service() -> BuiltInKind {
     shown(|row| {
         let service = row.get("spec.service");
         let shown = match service.is_set() {
@@ -110,7 +110,7 @@ pub(super) fn api_service() -> Kind {
     )])
 }
 
-pub(super) fn flow_schema() -> Kind {
+pub(super) fn flow_schema() -> BuiltInKind {
     shown(|row| {
         let conditions = row.get("status.conditions");
         let dangling = conditions.items().find(|it| it.get("type").str() == "Dangling");
@@ -130,7 +130,7 @@ pub(super) fn flow_schema() -> Kind {
     })])
 }
 
-pub(super) fn priority_level() -> Kind {
+pub(super) fn priority_level() -> BuiltInKind {
     shown(|row| {
         let limited = row.get("spec.limited");
         let queuing = limited.at("limitResponse.queuing");
@@ -174,7 +174,7 @@ pub(super) fn priority_level() -> Kind {
     ])
 }
 
-pub(super) fn ip_address() -> Kind {
+pub(super) fn ip_address() -> BuiltInKind {
     shown(|row| {
         let parent = row.get("spec.parentRef");
         let mut shown = parent.get("resource").str().to_owned();
@@ -190,15 +190,15 @@ pub(super) fn ip_address() -> Kind {
     })
 }
 
-pub(super) fn service_cidr() -> Kind {
+pub(super) fn service_cidr() -> BuiltInKind {
     shown(|row| vec![row.name(), json!(joined(row, "spec.cidrs", |item| item)), row.age()]).with_separate_status()
 }
 
-pub(super) fn device_class() -> Kind {
-    Kind::default().with_generation().returned_when_deleted()
+pub(super) fn device_class() -> BuiltInKind {
+    BuiltInKind::default().with_generation().returned_when_deleted()
 }
 
-pub(super) fn resource_claim() -> Kind {
+pub(super) fn resource_claim() -> BuiltInKind {
     shown(|row| {
         let is_allocated = row.get("status.allocation").is_set();
         let states = [
@@ -229,11 +229,11 @@ fn default_request(request: &mut Fields) {
     }
 }
 
-pub(super) fn resource_claim_template() -> Kind {
-    Kind::default().returned_when_deleted()
+pub(super) fn resource_claim_template() -> BuiltInKind {
+    BuiltInKind::default().returned_when_deleted()
 }
 
-pub(super) fn resource_slice() -> Kind {
+pub(super) fn resource_slice() -> BuiltInKind {
     shown(|row| {
         let texts = ["spec.nodeName", "spec.driver", "spec.pool.name"].map(|path| row.text(path));
         let mut cells = vec![row.name()];
@@ -245,7 +245,7 @@ pub(super) fn resource_slice() -> Kind {
     .returned_when_deleted()
 }
 
-pub(super) fn csi_driver() -> Kind {
+pub(super) fn csi_driver() -> BuiltInKind {
     let driver = shown(|row| {
         let is = |field: &str| json!(row.get("spec").get(field).is_true());
         let requests = match row.get("spec.tokenRequests").is_set() {
@@ -277,7 +277,7 @@ pub(super) fn csi_driver() -> Kind {
             modes.push(json!("Persistent"));
         }
     })]);
-    Kind {
+    BuiltInKind {
         // Upstream a new driver has no generation.
         prepare_update: |new, old| {
             let generation = meta::number(old, "generation").unwrap_or_default();
@@ -297,17 +297,17 @@ pub(super) fn csi_driver() -> Kind {
 const TOKEN_IN_ATTRIBUTES: &str = "spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, set to \
      true to prevent possible logging of tokens in volume attributes";
 
-pub(super) fn csi_node() -> Kind {
+pub(super) fn csi_node() -> BuiltInKind {
     shown(|row| vec![row.name(), json!(row.get("spec.drivers").len()), row.age()])
         .conditional()
         .returned_when_deleted()
 }
 
-pub(super) fn csi_storage_capacity() -> Kind {
+pub(super) fn csi_storage_capacity() -> BuiltInKind {
     shown(|row| vec![row.name(), row.text("metadata.creationTimestamp")]).conditional()
 }
 
-pub(super) fn volume_attachment() -> Kind {
+pub(super) fn volume_attachment() -> BuiltInKind {
     shown(|row| {
         vec![
             row.name(),
@@ -322,8 +322,8 @@ pub(super) fn volume_attachment() -> Kind {
     .returned_when_deleted()
 }
 
-pub(super) fn volume_attributes_class() -> Kind {
-    Kind {
+pub(super) fn volume_attributes_class() -> BuiltInKind {
+    BuiltInKind {
         prepare_create: |class| add_finalizer(class, "kubernetes.io/vac-protection"),
         ..shown(|row| vec![row.name(), row.text("driverName"), row.age()]).returned_when_deleted()
     }

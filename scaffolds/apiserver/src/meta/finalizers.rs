@@ -3,7 +3,7 @@
 pub use kubewright_machinery::object_meta::finalizers::{FOREGROUND, ORPHAN};
 use kubewright_machinery::{Cause, cause::Path, go};
 
-/// What is wrong with the names of finalizers of most built-in kinds: those without a domain are Kubernetes' own.
+/// The errors in the names of finalizers of most built-in kinds: names without a domain are Kubernetes' own.
 pub fn standard(finalizers: &[&str], path: &Path) -> Vec<Cause> {
     let is_standard = |name: &str| name.contains('/') || ["kubernetes", ORPHAN, FOREGROUND].contains(&name);
     let strange = finalizers.iter().enumerate().filter(|(_, name)| !is_standard(name));

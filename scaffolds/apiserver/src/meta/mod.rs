@@ -25,7 +25,7 @@ pub fn of_mut(object: &mut Value) -> &mut Map<String, Value> {
     map(map(object).entry("metadata").or_insert(Value::Null))
 }
 
-/// What `value` is as a map; anything else becomes an empty one.
+/// `value` as a map; another value becomes an empty map.
 fn map(value: &mut Value) -> &mut Map<String, Value> {
     if !value.is_object() {
         *value = Value::Object(Map::new());

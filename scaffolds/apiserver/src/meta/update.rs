@@ -1,11 +1,11 @@
-//! What is wrong with a change of metadata.
+//! The errors in a change of metadata.
 
 use kubewright_machinery::{Cause, cause::Path, object_meta};
 use serde_json::Value;
 
 use super::{finalizers, is_deleting, of, text, texts};
 
-/// What nobody may change, in the order of the server's objections.
+/// The immutable fields, in the order of the server's objections.
 const IMMUTABLE: [&str; 6] = [
     "name",
     "namespace",

@@ -1,4 +1,4 @@
-//! What is wrong with the metadata of an object.
+//! The errors in the metadata of an object.
 
 use kubewright_machinery::{
     Cause,
@@ -36,7 +36,7 @@ pub fn validate(object: &Value, rule: NameRule, namespaced: bool) -> Vec<Cause> 
     causes
 }
 
-/// What built-in kinds require of the finalizers' names besides.
+/// The further requirements of built-in kinds for the names of finalizers.
 pub fn finalizer_names(object: &Value) -> Vec<Cause> {
     finalizers::standard(&texts(object, "finalizers"), &Path::new("metadata").child("finalizers"))
 }

@@ -1,4 +1,4 @@
-//! How often metadata is checked: by the registry, and then by the kind itself.
+//! The passes in which metadata is checked: by the registry, and then by the kind itself.
 
 use kubewright_machinery::Cause;
 use serde_json::Value;
@@ -9,7 +9,7 @@ use crate::{
     strategy::{MetadataPass, NameRule},
 };
 
-/// What is wrong with the metadata of a new object.
+/// The errors in the metadata of a new object.
 pub fn created(resource: &Resource, object: &Value) -> Vec<Cause> {
     let rules = resource.rules();
     let mut causes = validate(object, rules.name, resource.namespaced);
@@ -19,7 +19,7 @@ pub fn created(resource: &Resource, object: &Value) -> Vec<Cause> {
     causes
 }
 
-/// What is wrong with the metadata of a changed object, before what the kind has against the rest of it.
+/// The errors in the metadata of a changed object, before the kind's errors in the rest of the object.
 pub fn updated(resource: &Resource, subresource: &str, new: &Value, old: &Value) -> Vec<Cause> {
     let rules = resource.rules();
     let passes = match subresource {

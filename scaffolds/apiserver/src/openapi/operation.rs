@@ -4,7 +4,7 @@ use super::parameters::{self, NAME, NAMESPACE, Parameter};
 use crate::resource::Resource;
 use serde_json::{Map, Value, json};
 
-/// Where schemas stand in a document.
+/// The position of schemas in a document.
 pub(super) const COMPONENTS: &str = "#/components/schemas/";
 const META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1";
 
@@ -17,7 +17,7 @@ pub(super) struct Subject<'a> {
 }
 
 /// The parameters of one operation.
-pub(super) struct Operation<'a> {
+pub(super) struct OperationParameters<'a> {
     pub subject: &'a Subject<'a>,
     pub path: &'a str,
     /// The action: `list`, `post`, `deletecollection`, `get`, `put`, `delete` or `patch`.
@@ -30,7 +30,7 @@ pub(super) struct Operation<'a> {
     pub about: (&'a str, &'a str, &'a str),
 }
 
-impl Operation<'_> {
+impl OperationParameters<'_> {
     pub(super) fn method(&self) -> &'static str {
         match self.action {
             "list" => "get",

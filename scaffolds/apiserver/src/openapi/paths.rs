@@ -1,7 +1,7 @@
 //! The paths of a resource and the operations on them.
 
 use super::{
-    operation::{Operation, Subject},
+    operation::{OperationParameters, Subject},
     parameters::Parameter,
     schemas,
 };
@@ -61,9 +61,9 @@ fn place(subject: &Subject, path: &str, actions: &[&'static str], paths: &mut Ma
     let Resource {
         group, version, names, ..
     } = subject.resource;
-    let operations: Vec<Operation> = actions
+    let operations: Vec<OperationParameters> = actions
         .iter()
-        .map(|action| Operation {
+        .map(|action| OperationParameters {
             subject,
             path,
             action,
@@ -100,8 +100,8 @@ fn nested(subject: &Subject, object: &str, it: &Subresource, paths: &mut Map<Str
     } else {
         (group, version, &names.kind)
     };
-    let operations: Vec<Operation> = actions
-        .map(|(_, action)| Operation {
+    let operations: Vec<OperationParameters> = actions
+        .map(|(_, action)| OperationParameters {
             subject,
             path: &path,
             action,
@@ -114,9 +114,9 @@ fn nested(subject: &Subject, object: &str, it: &Subresource, paths: &mut Map<Str
 }
 
 /// Adds a path. Parameters that all its operations have are listed once, for the path.
-fn insert(path: &str, operations: &[Operation], paths: &mut Map<String, Value>) {
+fn insert(path: &str, operations: &[OperationParameters], paths: &mut Map<String, Value>) {
     let Some(first) = operations.first() else { return };
-    let has = |operation: &Operation, it: &Parameter| operation.parameters().contains(it);
+    let has = |operation: &OperationParameters, it: &Parameter| operation.parameters().contains(it);
     let common: Vec<Parameter> = first
         .parameters()
         .into_iter()

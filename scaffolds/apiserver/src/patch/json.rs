@@ -32,7 +32,7 @@ pub fn json(object: &Value, patch: &[u8], checked: bool) -> Result<Patched, Stat
 /// Applies the JSON patch of a webhook; `None` if it is empty.
 ///
 /// # Errors
-/// Why it is not a patch, or why an operation cannot be carried out, in the words of the library.
+/// The reason that it is not a patch, or that an operation cannot be carried out, in the words of the library.
 pub fn by_webhook(object: Option<&Value>, patch: &[u8]) -> Result<Option<Value>, Unpatched> {
     let (operations, _) = operations(patch, false).map_err(|status| Unpatched::Undecodable(status.message))?;
     if operations.is_empty() {
@@ -42,7 +42,7 @@ pub fn by_webhook(object: Option<&Value>, patch: &[u8]) -> Result<Option<Value>,
     patched.map(Some).map_err(|failed| Unpatched::Failed(failed.why))
 }
 
-/// Why the patch of a webhook is not applied.
+/// The reason that the patch of a webhook is not applied.
 #[derive(Debug)]
 pub enum Unpatched {
     /// It is not a JSON patch.

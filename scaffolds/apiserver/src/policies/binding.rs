@@ -13,7 +13,7 @@ pub struct Binding {
     pub selection: Option<Selection>,
     /// The parameters with which the policy is evaluated.
     pub parameters: Option<Reference>,
-    /// What follows from a validation that fails; nothing for a policy that mutates.
+    /// The effects of a validation that fails; empty for a policy that mutates.
     pub actions: Vec<Action>,
 }
 
@@ -30,7 +30,7 @@ pub struct Reference {
     pub denies_missing: bool,
 }
 
-/// What follows from a validation that fails. The third action of Kubernetes, `Audit`, has no effect but in its audit log.
+/// The effect of a validation that fails. The third action of Kubernetes, `Audit`, has no effect but in its audit log.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Action {
     /// The request is refused.

@@ -16,18 +16,18 @@ pub use policy::{ParameterKind, Policy};
 
 /// The two kinds of policies.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Kind {
+pub enum PolicyKind {
     /// They may change objects.
     Mutating,
     /// They may refuse requests.
     Validating,
 }
 
-impl Kind {
+impl PolicyKind {
     /// Both.
     pub const ALL: [Self; 2] = [Self::Mutating, Self::Validating];
 
-    /// Where the store keeps the policies.
+    /// The path of the policies in the store.
     pub const fn policies(self) -> &'static str {
         match self {
             Self::Mutating => "admissionregistration.k8s.io/mutatingadmissionpolicies",
@@ -35,7 +35,7 @@ impl Kind {
         }
     }
 
-    /// Where it keeps their bindings.
+    /// The path of their bindings in the store.
     pub const fn bindings(self) -> &'static str {
         match self {
             Self::Mutating => "admissionregistration.k8s.io/mutatingadmissionpolicybindings",
@@ -54,10 +54,10 @@ pub struct Policies {
 impl Policies {
     /// The policies of a kind that have bindings, in the order of their names. A change counts from the next request on;
     /// upstream takes a second or two.
-    pub fn of(&self, kind: Kind, store: &Store) -> Arc<[Policy]> {
+    pub fn of(&self, kind: PolicyKind, store: &Store) -> Arc<[Policy]> {
         let derived = match kind {
-            Kind::Mutating => &self.mutating,
-            Kind::Validating => &self.validating,
+            PolicyKind::Mutating => &self.mutating,
+            PolicyKind::Validating => &self.validating,
         };
         derived.get(store, [kind.policies(), kind.bindings()], |[policies, bindings]| {
             let mut bound: BTreeMap<String, Vec<Binding>> = BTreeMap::new();

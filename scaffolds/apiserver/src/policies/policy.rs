@@ -29,11 +29,11 @@ pub struct Policy {
     pub expressions: policy::Policy,
     /// It is evaluated if all of them are true.
     pub conditions: Vec<Compiled>,
-    /// How it changes objects.
+    /// The mutations of objects.
     pub mutations: Vec<Mutation>,
     /// Whether it is evaluated again if the object has changed since.
     pub is_reinvoked: bool,
-    /// What it validates.
+    /// The validations.
     pub validations: Vec<Validation>,
     /// The values of its audit annotations.
     pub annotations: Vec<Compiled>,
@@ -57,7 +57,7 @@ impl Policy {
         let kind = &spec["paramKind"];
         let mut expressions = policy::Policy::new(!kind.is_null(), true);
         for variable in items(&spec["variables"]) {
-            // Of one that does not compile, the error is found where it is read.
+            // The error of an expression that does not compile is found where the expression is read.
             _ = expressions.add(text(variable, "name"), text(variable, "expression"));
         }
         let compile = |purpose: Purpose, expression: &str| {

@@ -94,7 +94,7 @@ fn read_as(work: &mut Work, decode: Decode, object: &mut Value) -> Result<Vec<St
     Ok(strict_errors)
 }
 
-/// Why an object's `apiVersion` or `kind` is wrong.
+/// The reason that an object's `apiVersion` or `kind` is wrong.
 #[derive(Debug)]
 pub(super) enum WrongType {
     /// A custom object lacks `kind` or `apiVersion`.

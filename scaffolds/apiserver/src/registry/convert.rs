@@ -16,7 +16,7 @@ use crate::{
     store::{Change, Record},
 };
 
-/// How many objects of a list are converted at a time.
+/// The number of objects of a list that are converted at a time.
 const AT_ONCE: usize = 8;
 
 /// Refuses requests for a kind whose converter cannot be called at all.

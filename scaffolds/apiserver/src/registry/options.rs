@@ -9,7 +9,7 @@ use crate::{
     status::{Status, Subject},
 };
 
-/// How unknown and duplicate fields are treated.
+/// The treatment of unknown and duplicate fields.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Validation {
     Ignore,
@@ -19,7 +19,7 @@ pub(super) enum Validation {
 
 /// The options of a create, update or patch.
 #[derive(Debug)]
-pub(super) struct Options {
+pub(super) struct WriteOptions {
     pub dry_run: bool,
     /// Empty if the client names no field manager.
     pub manager: String,
@@ -30,7 +30,7 @@ pub(super) struct Options {
 /// Longest name of a field manager, in bytes.
 const LONGEST_MANAGER: usize = 128;
 
-impl Options {
+impl WriteOptions {
     /// The options of a create or update; `kind` is `CreateOptions` or `UpdateOptions`.
     pub fn read(call: &Call, kind: &str) -> Result<Self, Status> {
         Self::checked(call, kind, Vec::new())

@@ -11,18 +11,18 @@ use crate::{meta, status::Status};
 
 /// The objects that were converted in the course of one write.
 #[derive(Default)]
-pub(super) struct Conversions(Mutex<State>);
+pub(super) struct Conversions(Mutex<ConversionState>);
 
 #[derive(Default)]
-struct State {
-    done: Vec<(Wanted, Result<Value, Status>)>,
+struct ConversionState {
+    done: Vec<(WantedConversion, Result<Value, Status>)>,
     /// The first object that was asked for and is not converted.
-    wanted: Option<Wanted>,
+    wanted: Option<WantedConversion>,
 }
 
 /// An object, and the version in which it is wanted.
 #[derive(Clone, PartialEq)]
-struct Wanted {
+struct WantedConversion {
     object: Value,
     api_version: String,
 }
@@ -31,12 +31,12 @@ impl Conversions {
     /// An object in a version.
     ///
     /// # Errors
-    /// Why it cannot be converted, or that it has yet to be, which [`Work::convert_owned`] does.
+    /// The reason that it cannot be converted, or that it has yet to be, which [`Work::convert_owned`] does.
     pub(super) fn get(&self, object: &Value, api_version: &str) -> Result<Value, String> {
         let mut object = object.clone();
         // As upstream, the webhook does not see them.
         let managed = meta::of_mut(&mut object).remove("managedFields");
-        let wanted = Wanted {
+        let wanted = WantedConversion {
             object,
             api_version: api_version.to_owned(),
         };
@@ -50,12 +50,12 @@ impl Conversions {
         Err("not yet converted".to_owned())
     }
 
-    fn next(&self) -> Option<Wanted> {
+    fn next(&self) -> Option<WantedConversion> {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         state.wanted.take()
     }
 
-    fn put(&self, wanted: Wanted, result: Result<Value, Status>) {
+    fn put(&self, wanted: WantedConversion, result: Result<Value, Status>) {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         state.done.push((wanted, result));
     }

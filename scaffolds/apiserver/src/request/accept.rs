@@ -5,7 +5,7 @@ use http::{HeaderMap, header};
 use super::Query;
 use crate::{kinds::protobuf, status::Status};
 
-/// How an answer is encoded.
+/// The encoding of an answer.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum Format {
     /// JSON without white space.
@@ -59,8 +59,8 @@ pub const META_BETA: &str = "meta.k8s.io/v1beta1";
 
 /// The result of the negotiation.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub struct Wanted {
-    /// How objects are encoded.
+pub struct Negotiated {
+    /// The encoding of objects.
     pub format: Format,
     /// The shape of objects.
     pub shape: Shape,
@@ -143,13 +143,13 @@ pub fn format(headers: &HeaderMap, query: &Query) -> Format {
 ///
 /// # Errors
 /// 406 when no accepted media type is available.
-pub fn negotiate(headers: &HeaderMap, query: &Query, verb: &str, has_messages: bool) -> Result<Wanted, Status> {
+pub fn negotiate(headers: &HeaderMap, query: &Query, verb: &str, has_messages: bool) -> Result<Negotiated, Status> {
     let is_watch = verb == "watch";
     let clauses = clauses(headers);
     if clauses.is_empty() {
-        return Ok(Wanted {
+        return Ok(Negotiated {
             format: format(headers, query),
-            ..Wanted::default()
+            ..Negotiated::default()
         });
     }
     let offered = clauses.iter().filter_map(|clause| {
@@ -166,7 +166,7 @@ pub fn negotiate(headers: &HeaderMap, query: &Query, verb: &str, has_messages: b
         .find(|(_, format, _)| !(is_watch && *format == Format::Yaml));
     if let Some((clause, format, shape)) = found {
         let pretty = format == Format::Json && !is_watch && is_pretty(headers, query);
-        return Ok(Wanted {
+        return Ok(Negotiated {
             format: if pretty { Format::Pretty } else { format },
             shape,
             is_beta: clause.parameter("v") == "v1beta1",
@@ -174,7 +174,7 @@ pub fn negotiate(headers: &HeaderMap, query: &Query, verb: &str, has_messages: b
     }
     // Upstream has two layers of negotiation. The outer one considers only media types, and has a message of its own.
     if clauses.iter().any(|clause| clause.format().is_some()) {
-        // What is offered for objects is no stream.
+        // The offered encodings of objects are no streams.
         return Err(Status::not_acceptable(match offered.clone().next() {
             Some(_) => &OFFERED_OF_WATCHES,
             None => &OFFERED,
@@ -262,7 +262,7 @@ fn is_pretty(headers: &HeaderMap, query: &Query) -> bool {
 mod tests {
     use super::*;
 
-    fn wanted(accept: &str) -> Result<Wanted, u16> {
+    fn wanted(accept: &str) -> Result<Negotiated, u16> {
         let mut headers = HeaderMap::new();
         headers.insert(header::ACCEPT, accept.parse().unwrap());
         negotiate(&headers, &Query::default(), "get", false).map_err(|status| status.code)

@@ -113,7 +113,7 @@ fn typed(value: Value) -> Result<Map<String, Value>, String> {
     }
 }
 
-/// Why the type of an object cannot be read, if it is not a text.
+/// The reason that the type of an object cannot be read, if it is not a text.
 pub fn untyped(object: &Map<String, Value>) -> Option<String> {
     ["apiVersion", "kind"].into_iter().find_map(|field| {
         let value = object

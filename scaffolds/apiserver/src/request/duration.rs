@@ -9,7 +9,7 @@ use super::Query;
 /// The longest duration of a request other than a watch, as upstream's `--request-timeout`.
 pub const MOST: Duration = Duration::from_secs(60);
 
-/// How long a request other than a watch may take.
+/// The time that a request other than a watch may take.
 ///
 /// # Errors
 /// 400 for a `timeout` that is not a duration.

@@ -17,7 +17,7 @@ pub fn read(text: &[u8]) -> Result<super::json::Document, String> {
     let text = str::from_utf8(text).map_err(|_| "yaml: invalid leading UTF-8 octet".to_owned())?;
     // Another crate in the same build may have enabled comments.
     let options = granit_parser::options! { emit_comments: false };
-    let mut reader = Reader {
+    let mut reader = YamlReader {
         parser: Parser::new_from_str_with_options(text, options),
         anchors: Vec::new(),
         left: MOST,
@@ -36,7 +36,7 @@ pub fn read(text: &[u8]) -> Result<super::json::Document, String> {
     }
 }
 
-struct Reader<'a> {
+struct YamlReader<'a> {
     parser: Parser<'a, granit_parser::StrInput<'a>>,
     /// The parser's number of each anchor, its value, and how many values that contains.
     anchors: Vec<(usize, Value, usize)>,
@@ -45,7 +45,7 @@ struct Reader<'a> {
     duplicates: Vec<String>,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> YamlReader<'a> {
     fn next(&mut self) -> Result<(Event<'a>, Span), String> {
         match self.parser.next_event() {
             Some(Ok(event)) => Ok(event),

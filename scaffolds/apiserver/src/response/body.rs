@@ -11,9 +11,9 @@ use futures::Stream;
 use http_body::{Frame, SizeHint};
 
 /// A body: either complete, or a stream that the client ends by dropping it.
-pub struct Body(Inner);
+pub struct Body(BodyContent);
 
-enum Inner {
+enum BodyContent {
     Whole(Option<Bytes>),
     Stream(Pin<Box<dyn Stream<Item = Bytes> + Send>>),
 }
@@ -21,14 +21,14 @@ enum Inner {
 impl Body {
     /// A body that arrives in pieces: a watch.
     pub fn stream(pieces: impl Stream<Item = Bytes> + Send + 'static) -> Self {
-        Self(Inner::Stream(Box::pin(pieces)))
+        Self(BodyContent::Stream(Box::pin(pieces)))
     }
 
     /// The same body; a stream also ends when `end` is ready.
     #[cfg(feature = "serve")]
     pub(crate) fn until(self, end: impl Future<Output = ()> + Send + 'static) -> Self {
         match self.0 {
-            Inner::Stream(pieces) => Self::stream(futures::StreamExt::take_until(pieces, end)),
+            BodyContent::Stream(pieces) => Self::stream(futures::StreamExt::take_until(pieces, end)),
             whole => Self(whole),
         }
     }
@@ -36,21 +36,21 @@ impl Body {
     /// Whether it arrives in pieces.
     #[cfg(feature = "serve")]
     pub(crate) fn is_stream(&self) -> bool {
-        matches!(self.0, Inner::Stream(_))
+        matches!(self.0, BodyContent::Stream(_))
     }
 
     /// The bytes of a complete body, so that they can be examined before they are sent.
     pub fn whole(&self) -> Option<&Bytes> {
         match &self.0 {
-            Inner::Whole(bytes) => bytes.as_ref(),
-            Inner::Stream(_) => None,
+            BodyContent::Whole(bytes) => bytes.as_ref(),
+            BodyContent::Stream(_) => None,
         }
     }
 }
 
 impl From<Bytes> for Body {
     fn from(bytes: Bytes) -> Self {
-        Self(Inner::Whole((!bytes.is_empty()).then_some(bytes)))
+        Self(BodyContent::Whole((!bytes.is_empty()).then_some(bytes)))
     }
 }
 
@@ -60,8 +60,8 @@ impl http_body::Body for Body {
 
     fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         match &mut self.0 {
-            Inner::Whole(bytes) => Poll::Ready(bytes.take().map(|bytes| Ok(Frame::data(bytes)))),
-            Inner::Stream(pieces) => pieces
+            BodyContent::Whole(bytes) => Poll::Ready(bytes.take().map(|bytes| Ok(Frame::data(bytes)))),
+            BodyContent::Stream(pieces) => pieces
                 .as_mut()
                 .poll_next(cx)
                 .map(|piece| piece.map(|piece| Ok(Frame::data(piece)))),
@@ -69,13 +69,13 @@ impl http_body::Body for Body {
     }
 
     fn is_end_stream(&self) -> bool {
-        matches!(self.0, Inner::Whole(None))
+        matches!(self.0, BodyContent::Whole(None))
     }
 
     fn size_hint(&self) -> SizeHint {
         match &self.0 {
-            Inner::Whole(bytes) => SizeHint::with_exact(bytes.as_ref().map_or(0, Bytes::len) as u64),
-            Inner::Stream(_) => SizeHint::default(),
+            BodyContent::Whole(bytes) => SizeHint::with_exact(bytes.as_ref().map_or(0, Bytes::len) as u64),
+            BodyContent::Stream(_) => SizeHint::default(),
         }
     }
 }

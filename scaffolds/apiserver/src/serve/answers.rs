@@ -1,4 +1,4 @@
-//! What a connection answers requests with: the server, as the user of the connection, until the server stops.
+//! Answers the requests of a connection: by the server, as the user of the connection, until the server stops.
 
 use std::convert::Infallible;
 

@@ -19,9 +19,9 @@ const SERVER_NAMES: [&str; 5] = [
     "kubernetes.default.svc",
     "kubernetes.default.svc.cluster.local",
 ];
-/// How long certificates are valid, in seconds. They end with the process, which may run long.
+/// The time that certificates are valid, in seconds. They end with the process, which may run long.
 const VALID: i64 = 365 * 86_400;
-/// How many seconds before their creation certificates become valid, for clients whose clocks are behind.
+/// The number of seconds before their creation at which certificates become valid, for clients whose clocks are behind.
 const SLACK: i64 = 3_600;
 
 /// A certificate and its private key.

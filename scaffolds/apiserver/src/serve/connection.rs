@@ -18,7 +18,7 @@ use crate::{auth::Peer, server::ApiServer};
 
 /// Connections open at once. Further connections wait in the system's queue.
 const CONNECTIONS: usize = 16 * 1024;
-/// How long a TLS handshake may take; Go's `http.Transport` also gives up after this time.
+/// The time that a TLS handshake may take; Go's `http.Transport` also gives up after this time.
 const HANDSHAKE: Duration = Duration::from_secs(10);
 /// Longest headers of a request, in bytes. Upstream uses Go's default, a megabyte.
 pub const HEADERS: usize = 1024 * 1024;

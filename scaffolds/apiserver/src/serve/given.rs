@@ -15,7 +15,7 @@ pub struct Certificates {
     pub(super) authorities: Vec<CertificateDer<'static>>,
 }
 
-/// Why a text in PEM is of no use.
+/// The reason that a text in PEM is of no use.
 #[derive(Debug, thiserror::Error)]
 pub enum PemError {
     /// There is no certificate, or a damaged one.
@@ -102,7 +102,7 @@ impl Endpoint {
         })
     }
 
-    /// How many requests a client may have in progress on one connection of HTTP/2: 100 if not said, as in kube-apiserver.
+    /// The maximum of a client's requests in progress on one connection of HTTP/2: 100 by default, as in kube-apiserver.
     /// A watch is a request in progress. `None` serves HTTP/1.1 only.
     #[cfg(feature = "http2")]
     pub fn with_http2(mut self, streams: Option<u32>) -> Self {

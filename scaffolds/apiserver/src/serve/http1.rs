@@ -12,7 +12,7 @@ use tokio_rustls::server::TlsStream;
 
 use super::{answers::Answers, connection::HEADERS, websocket};
 
-/// How long a client may take for a request's headers (kube-apiserver's `ReadHeaderTimeout`), or be idle between
+/// The time that a client may take for a request's headers (kube-apiserver's `ReadHeaderTimeout`), or be idle between
 /// requests.
 const PATIENCE: Duration = Duration::from_secs(32);
 

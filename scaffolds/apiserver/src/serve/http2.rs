@@ -26,7 +26,7 @@ pub const NAME: &[u8] = b"h2";
 /// The most requests in progress on a connection of HTTP/2, unless said otherwise (apiserver,
 /// `pkg/server/secure_serving.go`). Go's clients open another connection for more.
 pub const STREAMS: u32 = 100;
-/// How many bytes of a request's body a client may send before they are read, and the longest frame that it may send:
+/// The number of bytes of a request's body that a client may send before they are read, and the longest frame that it may send:
 /// `resourceBody99Percentile` of the same file. A connection may have as much for each of its requests.
 const BUFFER: u32 = 256 * 1024;
 /// The most bytes that a connection may have unread (RFC 9113, 6.9.1).
@@ -34,9 +34,9 @@ const LARGEST_WINDOW: u32 = (1 << 31) - 1;
 /// The longest headers of a request, as this protocol counts them: Go adds 32 bytes for each of ten fields
 /// (`net/http/h2_bundle.go`, `maxHeaderListSize`). `h2` reads six frames of them at most, which a client may fill up to [`BUFFER`].
 const HEADER_LIST: u32 = HEADERS as u32 + 320;
-/// How long a connection may have no request in progress: `IdleTimeout` of the same file.
+/// The time that a connection may have no request in progress: `IdleTimeout` of the same file.
 const IDLE: Duration = Duration::from_secs(90);
-/// How long an idle client has to close its side after GOAWAY (`goAwayTimeout` of Go's server).
+/// The time that an idle client has to close its side after GOAWAY (`goAwayTimeout` of Go's server).
 const FAREWELL: Duration = Duration::from_secs(1);
 
 /// Answers the requests of one connection until the client ends it, it is idle for too long, or the server stops. `streams` is

@@ -38,7 +38,7 @@ use crate::server::ApiServer;
 use certificate::{Authority, Issued};
 use tls::Handshakes;
 
-/// How long a shutdown waits for answers in progress.
+/// The time that a shutdown waits for answers in progress.
 const GRACE: Duration = Duration::from_secs(1);
 
 /// A socket on 127.0.0.1 that already listens, and the certificates for it. Clients that connect wait until
@@ -52,7 +52,7 @@ pub struct Listener {
     token: Option<String>,
 }
 
-/// Why the server cannot be reached.
+/// The reason that the server cannot be reached.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
     /// The socket cannot listen, for example because the port is taken.

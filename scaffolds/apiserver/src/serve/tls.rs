@@ -23,11 +23,11 @@ use super::{
 /// The name of HTTP/1.1 in handshakes (RFC 7301, 6). Clients that name no protocol speak it, too.
 const HTTP1: &[u8] = b"http/1.1";
 
-/// How connections begin.
+/// The handshakes of new connections.
 #[derive(Clone)]
 pub struct Handshakes {
     pub acceptor: TlsAcceptor,
-    /// How many requests a connection of HTTP/2 may have in progress; `None` if HTTP/2 is not offered.
+    /// The maximum of requests in progress on a connection of HTTP/2; `None` if HTTP/2 is not offered.
     #[cfg(feature = "http2")]
     pub streams: Option<u32>,
 }

@@ -1,4 +1,4 @@
-//! What is known of a request before it is answered.
+//! A request as received, before it is answered.
 
 use http::request::Parts;
 
@@ -7,9 +7,9 @@ use crate::request::{Info, Query, accept::Format};
 /// A request without its body.
 pub struct Incoming<'a> {
     pub parts: &'a Parts,
-    /// What it is about, from its path and method.
+    /// Its subject, from its path and method.
     pub info: &'a Info,
     pub query: &'a Query,
-    /// How the client wants to read answers.
+    /// The form of answers that the client accepts.
     pub format: Format,
 }

@@ -45,15 +45,15 @@ pub struct Options {
     /// The controllers to run. They run on the tokio runtime in which the server is created; without a runtime they do
     /// not run.
     pub controllers: Controllers,
-    /// How many changes are kept for watches and lists of the past; 10,000 if not said.
+    /// The number of changes that are kept for watches and lists of the past; 10,000 by default.
     pub history: Option<usize>,
     /// Host and port that discovery reports to clients; empty for a server without sockets.
     pub address: String,
     /// The certificate authority by which clients verify the server, in PEM; empty for a server without sockets.
     pub certificate_authority: String,
-    /// Who may do what.
+    /// The permissions of users.
     pub authorization: Authorization,
-    /// Who issues tokens of service accounts; if not said, the server with a key that it generates.
+    /// The issuer of service accounts' tokens; by default the server, with a key that it generates.
     pub issuer: Option<Issuer>,
     /// Whether requests over a socket without credentials are refused, instead of being those of `system:anonymous`.
     pub refuses_anonymous: bool,
@@ -155,7 +155,7 @@ impl ApiServer {
         }
     }
 
-    /// How many objects and changes requests and controllers have looked at so far, see
+    /// The number of objects and changes that requests and controllers have looked at so far, see
     /// [`Store::looked`](crate::testing::store::Store::looked).
     #[cfg(feature = "testing")]
     pub fn looked(&self) -> u64 {

@@ -12,7 +12,7 @@ use crate::{
     actions, auth,
     call::{Call, Verb, Warnings},
     registry,
-    request::accept::{self, Wanted},
+    request::accept::{self, Negotiated},
     response,
     status::Status,
     table::View,
@@ -68,14 +68,14 @@ impl ApiServer {
         Ok(answer)
     }
 
-    async fn serve(&self, call: Call, wanted: Wanted, warnings: &mut Vec<String>) -> Answered {
+    async fn serve(&self, call: Call, wanted: Negotiated, warnings: &mut Vec<String>) -> Answered {
         let view = View::new(wanted, &call, self.shared.core().clock);
         let resource = Arc::clone(&call.resource);
         let answer = match actions::of(&call) {
             Some(action) => action.run(&self.shared.cluster, call, warnings).await,
             None => self.shared.cluster.serve(call, warnings).await,
         };
-        // Nothing may be reported that a crash could still undo.
+        // A write is not reported while a crash could still undo it.
         if self.shared.core().store.settled().await.is_err() {
             return Err(Status::internal("the data directory is no longer writable"));
         }
@@ -93,13 +93,13 @@ impl ApiServer {
         }
     }
 
-    fn review(&self, call: &Call, wanted: Wanted, warnings: &mut Vec<String>) -> Answered {
+    fn review(&self, call: &Call, wanted: Negotiated, warnings: &mut Vec<String>) -> Answered {
         let object = registry::read_posted(self.shared.core(), call, warnings)?.object;
         let answer = auth::review(&self.asked(call), &call.resource.names.plural, object)?;
         Ok(response::object(201, &answer, wanted.format))
     }
 
-    fn token(&self, mut call: Call, wanted: Wanted, warnings: &mut Vec<String>) -> Answered {
+    fn token(&self, mut call: Call, wanted: Negotiated, warnings: &mut Vec<String>) -> Answered {
         let account = call.key(&call.name);
         call.resource = auth::token_kind();
         let request = registry::read_posted(self.shared.core(), &call, warnings)?.object;
@@ -107,7 +107,7 @@ impl ApiServer {
         Ok(response::object(201, &answer, wanted.format))
     }
 
-    /// Who asks, and what questions about users and rights are answered with.
+    /// The user of the request, and the answers to reviews of users and permissions.
     fn asked<'a>(&'a self, call: &'a Call) -> auth::Asked<'a> {
         let core = self.shared.core();
         auth::Asked {

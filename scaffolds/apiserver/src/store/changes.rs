@@ -17,7 +17,7 @@ pub struct Change {
     /// The store's revision after the change.
     pub revision: u64,
     /// The type of the change.
-    pub kind: Kind,
+    pub kind: ChangeKind,
     /// The new state; for a deletion the last state, with the deletion's revision.
     pub record: Arc<Record>,
     /// The previous state, unless the object is new.
@@ -26,7 +26,7 @@ pub struct Change {
 
 /// Types of changes.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Kind {
+pub enum ChangeKind {
     /// The object was created.
     Created,
     /// The object was updated.

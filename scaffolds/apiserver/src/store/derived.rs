@@ -1,4 +1,4 @@
-//! What is computed from all objects of some resources, and kept until one of them changes.
+//! Values that are computed from all objects of some resources, and kept until an object changes.
 
 use std::sync::{Mutex, PoisonError};
 

@@ -7,7 +7,7 @@ use std::{
     task::{Context, Poll},
 };
 
-use super::{Change, Compacted, Range, Record, State, Store};
+use super::{Change, Compacted, Range, Record, Store, StoreState};
 
 /// The maximum number of changes in a batch, so that a follower yields between batches.
 const BATCH: usize = 256;
@@ -95,7 +95,7 @@ impl Drop for Follow {
     }
 }
 
-impl State {
+impl StoreState {
     fn next_follower(&mut self) -> u64 {
         let last = self.followers.last_key_value().map_or(0, |(follower, _)| *follower);
         let next = last.saturating_add(1);

@@ -41,11 +41,11 @@ pub struct Record {
     /// The object in its storage version, as JSON text that can be sent unchanged.
     pub object: Bytes,
     labels: OnceLock<BTreeMap<String, String>>,
-    fields: OnceLock<Box<Mutex<Vec<Field>>>>,
+    fields: OnceLock<Box<Mutex<Vec<SelectedField>>>>,
 }
 
 /// A field that a field selector has read.
-struct Field {
+struct SelectedField {
     api: [Box<str>; 2],
     path: Box<str>,
     value: Arc<str>,
@@ -128,17 +128,17 @@ impl Record {
     /// The labels, decoded from the object once. Empty if it has none.
     pub fn labels(&self) -> &BTreeMap<String, String> {
         #[derive(Default, Deserialize)]
-        struct Object {
+        struct LabelledObject {
             #[serde(default)]
-            metadata: Metadata,
+            metadata: LabelMetadata,
         }
         #[derive(Default, Deserialize)]
-        struct Metadata {
+        struct LabelMetadata {
             #[serde(default)]
             labels: Option<BTreeMap<String, String>>,
         }
         self.labels.get_or_init(|| {
-            let object: Object = serde_json::from_slice(&self.object).unwrap_or_default();
+            let object: LabelledObject = serde_json::from_slice(&self.object).unwrap_or_default();
             object.metadata.labels.unwrap_or_default()
         })
     }
@@ -150,12 +150,13 @@ impl Record {
     pub(crate) fn field(&self, api: [&str; 2], path: &str, read: impl FnOnce() -> String) -> Arc<str> {
         let fields = self.fields.get_or_init(Box::default);
         let mut fields = fields.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_it = |field: &&Field| *field.path == *path && *field.api[0] == *api[0] && *field.api[1] == *api[1];
+        let is_it =
+            |field: &&SelectedField| *field.path == *path && *field.api[0] == *api[0] && *field.api[1] == *api[1];
         if let Some(known) = fields.iter().find(is_it) {
             return Arc::clone(&known.value);
         }
         let value: Arc<str> = read().into();
-        fields.push(Field {
+        fields.push(SelectedField {
             api: api.map(Box::from),
             path: path.into(),
             value: Arc::clone(&value),

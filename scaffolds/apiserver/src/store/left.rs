@@ -1,4 +1,4 @@
-//! How many objects a list still has after a page, without counting them: the number of objects is known for the first
+//! The number of objects that a list still has after a page, without counting them: the number of objects is known for the first
 //! page, and the number after each page is kept for the next one.
 
 use std::collections::{HashMap, VecDeque};
@@ -15,11 +15,11 @@ pub(super) struct Left {
     by_namespace: HashMap<Box<str>, usize>,
     /// The ends of the most recent pages. The number of objects after a path at one revision never changes, so they do
     /// not expire.
-    ends: VecDeque<(End, usize)>,
+    ends: VecDeque<(PageEnd, usize)>,
 }
 
 #[derive(PartialEq)]
-struct End {
+struct PageEnd {
     revision: u64,
     namespace: Option<String>,
     /// The path at which the next page begins.
@@ -47,7 +47,7 @@ impl Left {
         }
     }
 
-    /// How many objects a range without a name has now.
+    /// The number of objects of a range without a name.
     pub fn now(&self, range: &Range) -> usize {
         match &range.namespace {
             Some(namespace) => self.by_namespace.get(namespace.as_str()).copied().unwrap_or_default(),
@@ -55,16 +55,16 @@ impl Left {
         }
     }
 
-    /// How many objects the range had at a revision from the end of an earlier page on, if that is known.
+    /// The number of objects that the range had at a revision after the end of an earlier page, if it is known.
     pub fn from(&self, range: &Range, revision: u64, from: &str) -> Option<usize> {
-        let is_it = |end: &End| end.revision == revision && end.from == from && end.namespace == range.namespace;
+        let is_it = |end: &PageEnd| end.revision == revision && end.from == from && end.namespace == range.namespace;
         let found = self.ends.iter().find(|(end, _)| is_it(end))?;
         Some(found.1)
     }
 
     /// Records the end of a page, and how many objects are left after it.
     pub fn ended(&mut self, range: &Range, revision: u64, from: String, left: usize) {
-        let end = End {
+        let end = PageEnd {
             revision,
             namespace: range.namespace.clone(),
             from,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Compacted, Range, Record, State, Store, past, past::Undone};
+use super::{Compacted, Range, Record, Store, StoreState, past, past::Undone};
 
 /// A page of a list.
 #[derive(Debug)]
@@ -11,7 +11,7 @@ pub struct Page {
     pub revision: u64,
     /// In etcd's order of their keys.
     pub records: Vec<Arc<Record>>,
-    /// How many more objects follow the last record.
+    /// The number of objects after the last record.
     pub remaining: usize,
 }
 
@@ -90,7 +90,7 @@ impl Store {
 
 impl Page {
     /// Records how many objects are left, for the next page.
-    fn remember(&self, range: &Range, state: &mut State) {
+    fn remember(&self, range: &Range, state: &mut StoreState) {
         let Some(last) = self
             .records
             .last()

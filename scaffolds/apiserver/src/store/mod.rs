@@ -25,7 +25,7 @@ use std::{
     task::Waker,
 };
 
-pub use changes::{Change, Kind};
+pub use changes::{Change, ChangeKind};
 pub use derived::Derived;
 pub use key::{Key, Range, Record};
 #[cfg(feature = "persist")]
@@ -51,19 +51,19 @@ pub const HISTORY_BYTES: usize = 64 * 1024 * 1024;
 /// - No method blocks for longer than it takes to visit the objects it returns: none waits for a disk or a watcher.
 #[derive(Clone)]
 pub struct Store {
-    inner: Arc<Inner>,
+    inner: Arc<SharedStore>,
     /// Dropped with the last clone, which waits until all changes are written.
     #[cfg(feature = "persist")]
     disk: Option<Arc<persist::Disk>>,
 }
 
-struct Inner {
-    state: Mutex<State>,
+struct SharedStore {
+    state: Mutex<StoreState>,
     settle: Settle,
 }
 
 /// The state that the lock guards.
-struct State {
+struct StoreState {
     /// The revision of the last change.
     revision: u64,
     /// The revision of the last change that clients may see: of all changes in memory, of the written ones on disk.
@@ -92,10 +92,10 @@ impl Default for Store {
 impl Store {
     /// An empty store in memory that keeps this many changes, or fewer if their objects exceed [`HISTORY_BYTES`].
     pub fn new(history: usize) -> Self {
-        Self::with(Arc::new(Inner::new(State::new(1, history))))
+        Self::with(Arc::new(SharedStore::new(StoreState::new(1, history))))
     }
 
-    fn with(inner: Arc<Inner>) -> Self {
+    fn with(inner: Arc<SharedStore>) -> Self {
         Self {
             inner,
             #[cfg(feature = "persist")]
@@ -120,7 +120,7 @@ impl Store {
         state.shelves.get(&key.resource)?.get(&key.path()).cloned()
     }
 
-    /// How many objects and changes have been visited so far: returned ones and those that were skipped to find them. A
+    /// The number of objects and changes that were visited so far: returned ones, and ones that were skipped to find them. A
     /// measure of work that does not depend on the speed of the machine.
     #[cfg(feature = "testing")]
     pub fn looked(&self) -> u64 {
@@ -137,7 +137,7 @@ impl Store {
     #[cfg(feature = "testing")]
     pub fn compact(&self, revision: u64) {
         let mut state = self.lock();
-        let State {
+        let StoreState {
             changes,
             shelves,
             settled,
@@ -146,13 +146,13 @@ impl Store {
         changes.compact(revision.min(*settled), shelves);
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, StoreState> {
         self.inner.lock()
     }
 }
 
-impl Inner {
-    fn new(state: State) -> Self {
+impl SharedStore {
+    fn new(state: StoreState) -> Self {
         let settle = Settle::at(state.revision);
         Self {
             state: Mutex::new(state),
@@ -161,12 +161,12 @@ impl Inner {
     }
 
     // The lock cannot be poisoned: only a caller's `object` may panic while it is held, before anything has changed.
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, StoreState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl State {
+impl StoreState {
     fn new(revision: u64, history: usize) -> Self {
         Self {
             revision,

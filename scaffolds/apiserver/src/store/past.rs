@@ -23,7 +23,7 @@ pub(super) fn undone(shelf: &Shelf, range: &Range, revision: u64) -> Undone {
     undone
 }
 
-/// How many objects of a range, ignoring its name, there were after a path.
+/// The number of objects of a range, ignoring its name, that were after a path.
 pub(super) fn behind(shelf: &Shelf, range: &Range, undone: &Undone, path: &str) -> usize {
     let since = (Bound::Excluded(path), Bound::Unbounded);
     let mut count = shelf.behind(range, path);

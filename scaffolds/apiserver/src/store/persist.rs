@@ -16,7 +16,7 @@ use std::{
 use bytes::Bytes;
 use redb::{Database, DatabaseError, ReadableDatabase, ReadableTable, TableDefinition, backends::FileBackend};
 
-use super::{Change, Inner, Key, Kind, Record, State, Store, settle::Progress};
+use super::{Change, ChangeKind, Key, Record, SharedStore, Store, StoreState, settle::Progress};
 
 /// Resource, namespace and name → revision and text.
 const OBJECTS: TableDefinition<(&str, &str, &str), (u64, &[u8])> = TableDefinition::new("objects");
@@ -29,7 +29,7 @@ const REVISION: &str = "revision";
 /// The maximum number of changes in one commit, besides the first.
 const BATCH: usize = 1_000;
 
-/// Why a store could not be opened.
+/// The reason that a store could not be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     /// Another process uses it.
@@ -95,9 +95,9 @@ impl Store {
         Ok(Self::on(database, state))
     }
 
-    fn on(database: Database, state: State) -> Self {
+    fn on(database: Database, state: StoreState) -> Self {
         let (queue, changes) = channel();
-        let inner = Arc::new(Inner::new(state));
+        let inner = Arc::new(SharedStore::new(state));
         let settling = Arc::clone(&inner);
         let thread = thread::spawn(move || write(&database, &changes, &settling));
         let disk = Disk {
@@ -182,13 +182,13 @@ fn prepare(database: &Database) -> Result<u64, redb::Error> {
     Ok(found)
 }
 
-fn load(database: &Database, history: usize) -> Result<State, redb::Error> {
+fn load(database: &Database, history: usize) -> Result<StoreState, redb::Error> {
     let transaction = database.begin_read()?;
     let revision = transaction
         .open_table(NUMBERS)?
         .get(REVISION)?
         .map_or(1, |revision| revision.value());
-    let mut state = State::new(revision, history);
+    let mut state = StoreState::new(revision, history);
     for entry in transaction.open_table(OBJECTS)?.iter()? {
         let (key, value) = entry?;
         let (resource, namespace, name) = key.value();
@@ -205,17 +205,17 @@ fn load(database: &Database, history: usize) -> Result<State, redb::Error> {
 
 /// Reports the end of the thread, also after a panic: no change settles any more, and tasks that wait for one get an
 /// error.
-struct End<'a>(&'a Inner);
+struct WriterEnd<'a>(&'a SharedStore);
 
-impl Drop for End<'_> {
+impl Drop for WriterEnd<'_> {
     fn drop(&mut self) {
         self.0.settle.say(Progress::Failed);
     }
 }
 
 /// The thread's loop: receives changes, commits them, and reports them as settled. Ends when all senders are dropped.
-fn write(database: &Database, changes: &Receiver<Arc<Change>>, store: &Inner) {
-    let _end = End(store);
+fn write(database: &Database, changes: &Receiver<Arc<Change>>, store: &SharedStore) {
+    let _end = WriterEnd(store);
     while let Ok(first) = changes.recv() {
         let batch: Vec<_> = std::iter::once(first).chain(changes.try_iter().take(BATCH)).collect();
         if commit(database, &batch).is_err() {
@@ -237,7 +237,7 @@ fn commit(database: &Database, batch: &[Arc<Change>]) -> Result<(), redb::Error>
             let key = &change.record.key;
             let place = (key.resource.as_ref(), key.namespace.as_str(), key.name.as_str());
             match change.kind {
-                Kind::Deleted => drop(objects.remove(place)?),
+                ChangeKind::Deleted => drop(objects.remove(place)?),
                 _ => drop(objects.insert(place, (change.revision, change.record.object.as_ref()))?),
             }
             numbers.insert(REVISION, change.revision)?;

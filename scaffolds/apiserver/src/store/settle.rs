@@ -5,7 +5,7 @@ use std::{sync::Arc, task::Waker};
 
 use tokio::sync::watch;
 
-use super::{Change, Inner, State, Store};
+use super::{Change, SharedStore, Store, StoreState};
 
 /// The disk has failed: no change since the last settled one may be shown to a client.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -90,7 +90,7 @@ impl Store {
     }
 }
 
-impl Inner {
+impl SharedStore {
     /// Marks the changes up to this revision as settled, and wakes the tasks that wait for them.
     pub fn settle(&self, revision: u64) {
         let woken = self.lock().settle(revision);
@@ -99,7 +99,7 @@ impl Inner {
     }
 }
 
-impl State {
+impl StoreState {
     /// Returns the wakers to call once the lock is released.
     pub fn settle(&mut self, revision: u64) -> Vec<Waker> {
         let mut woken = Vec::new();

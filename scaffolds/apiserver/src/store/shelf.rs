@@ -78,7 +78,7 @@ impl Shelf {
         self.places(range, path).map(|(path, record)| (path.as_ref(), record))
     }
 
-    /// How many objects of a range, ignoring its name, there are after a path. Iterates over them without reading them.
+    /// The number of objects of a range, ignoring its name, after a path. Iterates over the objects without reading them.
     pub fn behind(&self, range: &Range, path: &str) -> usize {
         self.places(range, &format!("{path}\0")).count()
     }
@@ -125,7 +125,7 @@ impl Shelf {
     /// Adds a change to the history, and applies it to the objects.
     pub fn apply(&mut self, path: &str, change: &Arc<Change>) {
         let left = match change.kind {
-            super::Kind::Deleted => None,
+            super::ChangeKind::Deleted => None,
             _ => Some(Arc::clone(&change.record)),
         };
         self.place(path, left);

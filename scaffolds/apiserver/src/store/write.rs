@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::{Change, Key, Kind, Record, State, Store};
+use super::{Change, ChangeKind, Key, Record, Store, StoreState};
 
 /// The object exists already.
 #[derive(Clone, Copy, Debug)]
@@ -22,7 +22,7 @@ impl Store {
     pub fn create(&self, key: &Key, object: &dyn Fn(u64) -> Bytes) -> Result<Arc<Record>, Exists> {
         self.change(key, |current| match current {
             Some(_) => Err(Exists),
-            None => Ok((Kind::Created, object)),
+            None => Ok((ChangeKind::Created, object)),
         })
     }
 
@@ -31,7 +31,9 @@ impl Store {
     /// # Errors
     /// When it has another revision, or is gone.
     pub fn update(&self, key: &Key, expected: u64, object: &dyn Fn(u64) -> Bytes) -> Result<Arc<Record>, Changed> {
-        self.change(key, |current| is(current, expected).map(|()| (Kind::Updated, object)))
+        self.change(key, |current| {
+            is(current, expected).map(|()| (ChangeKind::Updated, object))
+        })
     }
 
     /// Takes away the object of revision `expected`. `last` gives its last state, with the revision of the deletion: that
@@ -40,13 +42,15 @@ impl Store {
     /// # Errors
     /// When it has another revision, or is gone.
     pub fn delete(&self, key: &Key, expected: u64, last: &dyn Fn(u64) -> Bytes) -> Result<Arc<Record>, Changed> {
-        self.change(key, |current| is(current, expected).map(|()| (Kind::Deleted, last)))
+        self.change(key, |current| {
+            is(current, expected).map(|()| (ChangeKind::Deleted, last))
+        })
     }
 
     fn change<'a, E>(
         &self,
         key: &Key,
-        decide: impl FnOnce(Option<&Arc<Record>>) -> Result<(Kind, &'a dyn Fn(u64) -> Bytes), E>,
+        decide: impl FnOnce(Option<&Arc<Record>>) -> Result<(ChangeKind, &'a dyn Fn(u64) -> Bytes), E>,
     ) -> Result<Arc<Record>, E> {
         let mut state = self.lock();
         let path = key.path();
@@ -75,7 +79,7 @@ impl Store {
     }
 }
 
-impl State {
+impl StoreState {
     fn apply(&mut self, path: &str, change: &Arc<Change>) {
         let key = &change.record.key;
         self.revision = change.revision;

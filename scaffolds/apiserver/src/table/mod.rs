@@ -14,12 +14,12 @@ use crate::{
     call::Call,
     clock::Clock,
     registry::{Event, Events},
-    request::accept::{META, META_BETA, Shape, Wanted},
+    request::accept::{META, META_BETA, Negotiated, Shape},
     resource::Resource,
     status::Status,
 };
 
-/// How the objects of one answer are presented.
+/// The presentation of the objects of one answer.
 #[derive(Clone, Copy, Debug)]
 pub struct View {
     shape: Shape,
@@ -42,8 +42,8 @@ impl View {
     ///
     /// # Errors
     /// 400 for an unknown `includeObject`.
-    pub fn new(wanted: Wanted, call: &Call, clock: Clock) -> Result<Self, Status> {
-        let Wanted { shape, is_beta, .. } = wanted;
+    pub fn new(wanted: Negotiated, call: &Call, clock: Clock) -> Result<Self, Status> {
+        let Negotiated { shape, is_beta, .. } = wanted;
         let include = match call.parameter("includeObject").unwrap_or_default() {
             "" | "Metadata" => Include::Metadata,
             "Object" => Include::Object,

@@ -1,4 +1,4 @@
-//! What an HTTP response means, as Go's client for Kubernetes reads it.
+//! The meaning of an HTTP response, as Go's client for Kubernetes reads it.
 
 use bytes::Bytes;
 use kubewright_machinery::go::quote;
@@ -15,7 +15,7 @@ pub(super) struct Received {
     pub body: Bytes,
 }
 
-/// How much of a body of another type an error quotes, in bytes.
+/// The length of the part of a body of another type that an error quotes, in bytes.
 const QUOTED: usize = 2048;
 
 /// The object in a response.
@@ -68,7 +68,7 @@ fn failure(object: &Map<String, Value>) -> Option<String> {
     is_failure.then(|| text("message").to_owned())
 }
 
-/// What a response says, if it is text.
+/// The text of a response, if it is text.
 fn said(content_type: &str, body: &[u8]) -> String {
     let is_text = content_type.is_empty() || content_type.trim_start().to_ascii_lowercase().starts_with("text/");
     if !is_text {

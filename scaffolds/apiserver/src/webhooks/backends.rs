@@ -1,4 +1,4 @@
-//! Where the Services of webhooks lead: nothing routes their addresses here. A Service leads to the process that was
+//! The endpoints of webhooks' Services, whose addresses are not routed here. A Service leads to the process that was
 //! registered for it, or else to one of its endpoints.
 
 use std::{
@@ -31,7 +31,7 @@ impl Backends {
     /// Host and port to connect to.
     ///
     /// # Errors
-    /// Why there is none, in the words of kube-apiserver.
+    /// The reason that there is none, in the words of kube-apiserver.
     pub(super) fn resolve(&self, store: &Store, target: &Target) -> Result<String, String> {
         let service = match &target.place {
             Place::Host(address) => return Ok(address.clone()),

@@ -18,7 +18,7 @@ pub struct Hook {
     pub id: String,
     /// Its name.
     pub name: String,
-    /// Where it is; otherwise why no client can be made.
+    /// Its address; otherwise the reason that no client can be made.
     pub target: Result<Arc<Target>, String>,
     /// Which requests it is called for.
     pub selection: Selection,
@@ -26,9 +26,9 @@ pub struct Hook {
     pub conditions: Vec<Result<Condition, String>>,
     /// Whether a request goes on if the webhook cannot be called.
     pub ignores_failures: bool,
-    /// What it does besides answering.
+    /// Its side effects.
     pub side_effects: SideEffects,
-    /// How long a call may take.
+    /// The time that a call may take.
     pub timeout: Duration,
     /// The versions of AdmissionReview that it accepts, in the order of its preference.
     pub reviews: Vec<String>,
@@ -36,10 +36,10 @@ pub struct Hook {
     pub is_reinvoked: bool,
 }
 
-/// What a webhook does besides answering.
+/// The side effects of a webhook.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum SideEffects {
-    /// Nothing, at least not in a dry run.
+    /// No side effects, at least not in a dry run.
     None,
     /// Something, or it does not say.
     Some,

@@ -26,7 +26,7 @@ pub use target::Target;
 
 /// The two kinds of webhooks.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Kind {
+pub enum WebhookKind {
     /// They may change objects.
     Mutating,
     /// They may only refuse.
@@ -45,7 +45,7 @@ pub struct Webhooks {
 /// The webhooks of all configurations of a kind, as they were read last.
 type Configured = Derived<Arc<[Hook]>>;
 
-/// Why a webhook was not called.
+/// The reason that a webhook was not called.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Failure {
     /// In the words of Go's client, without the webhook's name.
@@ -57,13 +57,13 @@ pub enum Failure {
 
 impl Webhooks {
     /// The webhooks of a kind, in the order of the names of their configurations.
-    pub fn of(&self, kind: Kind, store: &Store) -> Arc<[Hook]> {
+    pub fn of(&self, kind: WebhookKind, store: &Store) -> Arc<[Hook]> {
         let (configured, resource) = match kind {
-            Kind::Mutating => (
+            WebhookKind::Mutating => (
                 &self.mutating,
                 "admissionregistration.k8s.io/mutatingwebhookconfigurations",
             ),
-            Kind::Validating => (
+            WebhookKind::Validating => (
                 &self.validating,
                 "admissionregistration.k8s.io/validatingwebhookconfigurations",
             ),
@@ -107,7 +107,7 @@ impl Webhooks {
 pub struct Posted {
     /// The webhook.
     pub target: Arc<Target>,
-    /// How long the call may take.
+    /// The time that the call may take.
     pub timeout: Duration,
     /// The body, in JSON.
     pub body: Bytes,

@@ -7,7 +7,7 @@ use crate::select::LabelSelector;
 /// Which requests a webhook or a policy is about.
 #[derive(Debug)]
 pub struct Selection {
-    /// Those that match one of them; all if there is no list.
+    /// Objects that match one of them; all objects without a list.
     pub rules: Option<Vec<Rule>>,
     /// But not those that match one of these.
     pub excluded: Vec<Rule>,
@@ -37,12 +37,12 @@ pub struct Rule {
 }
 
 impl Selection {
-    /// That of a webhook, which is about nothing if it has no rules.
+    /// The selection of a webhook, which matches nothing without rules.
     pub(super) fn of_webhook(hook: &Value) -> Self {
         Self::read(hook, Some(items(&hook["rules"]).map(Rule::read).collect()))
     }
 
-    /// That of a policy or a binding (`MatchResources`), which is about everything if it has no rules.
+    /// The selection of a policy or a binding (`MatchResources`), which matches everything without rules.
     pub fn of_policy(matching: &Value) -> Self {
         let rules: Vec<Rule> = items(&matching["resourceRules"]).map(Rule::read).collect();
         Self::read(matching, Some(rules).filter(|rules| !rules.is_empty()))

@@ -1,4 +1,4 @@
-//! Where a webhook is, by its `clientConfig`.
+//! The address of a webhook, by its `clientConfig`.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use kubewright_machinery::{
 };
 use serde_json::Value;
 
-/// Where a webhook is, and how its certificate is verified.
+/// The address of a webhook, and the verification of its certificate.
 #[derive(Debug)]
 pub struct Target {
     /// The name that the certificate must be valid for.
@@ -18,12 +18,12 @@ pub struct Target {
     /// Begins with a slash.
     pub(super) path: String,
     pub(super) place: Place,
-    /// What signs the certificate, as PEM.
+    /// The authorities that sign the certificate, as PEM.
     #[cfg(feature = "webhooks")]
     pub(super) trust: super::tls::Trust,
 }
 
-/// What is connected to.
+/// The endpoint of the connection.
 #[derive(Debug)]
 pub(super) enum Place {
     /// Host and port.
@@ -43,7 +43,7 @@ impl Target {
     /// Reads a `clientConfig`, which has been validated.
     ///
     /// # Errors
-    /// Why no client can be made of it.
+    /// The reason that no client can be made of it.
     pub fn read(config: &Value) -> Result<Self, String> {
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         #[cfg(feature = "webhooks")]

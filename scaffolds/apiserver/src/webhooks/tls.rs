@@ -11,7 +11,7 @@ use tokio_rustls::rustls::{
 
 use super::verifier::Verifier;
 
-/// What is trusted to sign a webhook's certificate: its `caBundle` alone, as there are no authorities of the system.
+/// The authorities that may sign a webhook's certificate: its `caBundle` alone, because the server has no authorities of the system.
 #[derive(Clone, Debug)]
 pub(super) struct Trust(pub Arc<ClientConfig>);
 
@@ -29,10 +29,10 @@ impl Trust {
         let config = match bundle.is_empty() {
             true => config.with_root_certificates(RootCertStore::empty()),
             false => {
-                // One that cannot be read is left out, as in Go.
+                // A certificate that cannot be read is left out, as in Go.
                 let certificates = CertificateDer::pem_slice_iter(bundle).flatten().collect();
                 let verifier = Verifier::new(certificates, provider).map_err(|_| UNREADABLE)?;
-                // What is dangerous is to trust more than webpki does; `Verifier` says what.
+                // The danger is to trust more than webpki does; `Verifier` describes the difference.
                 config.dangerous().with_custom_certificate_verifier(Arc::new(verifier))
             }
         };
@@ -42,7 +42,7 @@ impl Trust {
     }
 }
 
-/// Why a handshake failed.
+/// The reason that a handshake failed.
 pub(super) fn words(error: &io::Error, host: &str) -> String {
     let inner = error.get_ref().and_then(|inner| inner.downcast_ref::<Error>());
     match inner {

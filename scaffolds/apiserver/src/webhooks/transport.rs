@@ -12,13 +12,13 @@ use tokio_rustls::{TlsConnector, rustls::pki_types::ServerName};
 
 use super::{Posted, answer::Received, tls};
 
-/// How often a webhook is called that asks for more time.
+/// The number of calls of a webhook that asks for more time.
 const TRIES: usize = 11;
 
 /// The longest response in bytes. Upstream has no limit.
 const LONGEST: usize = 64 * 1024 * 1024;
 
-/// Why there is no response.
+/// The reason that there is no response.
 #[derive(Debug)]
 pub(super) enum Lost {
     /// It did not begin.
@@ -62,7 +62,7 @@ async fn attempts(call: &Posted, address: &str) -> Result<Received, Lost> {
     }
 }
 
-/// How long a webhook that is overloaded asks to wait.
+/// The time that an overloaded webhook asks to wait.
 fn wait(response: &Response<Incoming>) -> Option<Duration> {
     let is_overloaded = matches!(response.status().as_u16(), 429 | 500..=599);
     let seconds = response.headers().get(header::RETRY_AFTER)?.to_str().ok()?;
@@ -129,7 +129,7 @@ fn refused(error: &io::Error, address: &str) -> String {
     }
 }
 
-/// Why a connection ended before the response.
+/// The reason that a connection ended before the response.
 fn lost(error: &hyper::Error) -> String {
     let inner = std::error::Error::source(error).and_then(|inner| inner.downcast_ref::<io::Error>());
     match inner {

@@ -30,7 +30,7 @@ pub(super) struct Verifier {
 }
 
 impl Verifier {
-    /// Of the certificates in `bundle`, those that can be read.
+    /// The certificates in `bundle` that can be read.
     ///
     /// # Errors
     /// When there is none.

@@ -31,7 +31,7 @@ struct Priced<'a> {
 
 /// The position of a node.
 #[derive(Clone)]
-struct Place {
+struct NodePosition {
     path: Path,
     root: bool,
     /// The maximum of values of the node in one object; `None` without a limit.
@@ -47,7 +47,7 @@ pub(super) fn check(root: &Node, path: &str, structural: &[Cause]) -> Vec<Cause>
         total: 0,
         expensive: Vec::new(),
     };
-    let place = Place {
+    let place = NodePosition {
         path: Path::new(path),
         root: true,
         count: Some(1),
@@ -96,8 +96,8 @@ fn node_of(cause: &Cause) -> &str {
 }
 
 impl Admission<'_> {
-    fn node(&mut self, node: &Node, place: &Place) {
-        let below = |path: Path, uncorrelatable: bool| Place {
+    fn node(&mut self, node: &Node, place: &NodePosition) {
+        let below = |path: Path, uncorrelatable: bool| NodePosition {
             path,
             root: false,
             count: place
@@ -133,7 +133,7 @@ impl Admission<'_> {
         })
     }
 
-    fn rules(&mut self, node: &Node, place: &Place) {
+    fn rules(&mut self, node: &Node, place: &NodePosition) {
         let at = place.path.child("x-kubernetes-validations");
         let Some(declared) = Declared::of(node, place.root || node.embedded) else {
             let why = "internal error: failed to construct type information for x-kubernetes-validations rules: unable to convert structural schema to CEL declarations";

@@ -62,7 +62,7 @@ fn object(schema: &Value) -> Declared {
     Declared::of(&Node::read(&schema), false).unwrap_or_else(|| of_type(&Type::Dyn))
 }
 
-/// Declares a Namespace: the type is the server's, the sizes are those of its metadata.
+/// Declares a Namespace with the server's type, and the sizes of its metadata.
 fn namespace() -> Declared {
     let mut namespace = of_type(&scope::namespace());
     let metadata = Declared::of(&Node::read(&opened(&metadata())), false);

@@ -49,7 +49,7 @@ enum Place<'s> {
     Known(&'s Value),
     /// There may be any value.
     Open,
-    /// There is none.
+    /// The schema has no such field.
     Nowhere,
 }
 
@@ -127,7 +127,7 @@ impl<'s> Fit<'s> {
         if is_open(at) { Place::Open } else { Place::Known(at) }
     }
 
-    /// Whether the type of a value is that of the schema.
+    /// Whether the type of a value matches the schema.
     fn value(&self, schema: &Value, slot: &Slot, shown: &str) -> Result<(), String> {
         let given = self.program.checked.of(&slot.value);
         let given = match slot.optional {

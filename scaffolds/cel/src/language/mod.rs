@@ -66,7 +66,7 @@ pub struct Rules {
 }
 
 impl Rules {
-    /// Compiles the rules of an `openAPIV3Schema`; `None` if it has none.
+    /// Compiles the rules of an `openAPIV3Schema`; `None` if it has no rules.
     ///
     /// Rules that do not compile are kept: as on a server, they refuse every object.
     pub fn compile(schema: &Value) -> Option<Self> {

@@ -128,7 +128,7 @@ fn misnamed_within(value: &Val<'_>, expected: &str, wrong: &mut Vec<String>) {
 struct Native(Vec<Unfit>);
 
 impl Native {
-    /// The fields of an object. Lists and maps that an expression has made become those of an object there, and nowhere else.
+    /// The fields of an object. Lists and maps that an expression has made become lists and maps of an object there, and nowhere else.
     fn object(&mut self, object: &Built<'_>, path: &str) -> Value {
         let mut out = Json::new();
         for (field, value) in &object.fields {

@@ -76,9 +76,9 @@ pub struct Policy {
 pub struct Input<'a> {
     /// The input that conditions of webhooks have, too.
     pub request: condition::Input<'a>,
-    /// The parameter; null if there is none.
+    /// The parameter; null if the policy has no parameter.
     pub params: &'a Value,
-    /// The namespace of the object; null for what is in none.
+    /// The namespace of the object; null for a cluster-scoped object.
     pub namespace: &'a Value,
 }
 

@@ -34,7 +34,7 @@ pub(super) enum Refusal {
 }
 
 impl Program {
-    /// Compiles `source`, whose type must be one of `wanted`, or any if there are none.
+    /// Compiles `source`, whose type must be in `wanted`, unless `wanted` is empty.
     pub(super) fn compile(source: &str, scope: &Scope, wanted: &[Type]) -> Result<Self, Refusal> {
         let mut issues = Issues::default();
         let (expr, ids) = parse(source, &mut issues);

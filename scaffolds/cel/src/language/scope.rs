@@ -4,7 +4,7 @@ use super::variables::COMPOSED;
 use crate::types::{Object, Scope, Type, Variable};
 use std::sync::Arc;
 
-/// The variables besides those of every expression.
+/// The variables in addition to the variables of every expression.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Declared {
     /// The type of `object` and `oldObject`; `None` for any.

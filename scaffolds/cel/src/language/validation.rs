@@ -26,7 +26,7 @@ pub struct Validation {
 /// A validation that failed.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Failed {
-    /// The message, in the server's words if the policy has none.
+    /// The message of the policy, or the server's default message.
     pub message: String,
     /// The reason of the refusal.
     pub reason: String,

@@ -3,16 +3,16 @@
 use std::net::IpAddr;
 
 pub(super) fn is_address(text: &str) -> bool {
-    let mut reader = Reader { rest: text };
+    let mut reader = AddressReader { rest: text };
     reader.addresses(true) == Some(1) && reader.comments().is_some() && reader.rest.is_empty()
 }
 
-/// A parser. Each method consumes what its name says, or returns `None`.
-struct Reader<'a> {
+/// A parser. Each method consumes the element of its name, or returns `None`.
+struct AddressReader<'a> {
     rest: &'a str,
 }
 
-impl Reader<'_> {
+impl AddressReader<'_> {
     /// One address or a group of addresses; returns their number.
     fn addresses(&mut self, groups: bool) -> Option<usize> {
         self.blanks();
@@ -106,7 +106,7 @@ impl Reader<'_> {
         (!atom.is_empty()).then_some(atom)
     }
 
-    /// A text in quotes; returns its length without them. Consumes nothing if there is none.
+    /// A text in quotes; returns its length without the quotes. Consumes nothing if no quote follows.
     fn quoted(&mut self) -> Option<usize> {
         let mut escaped = false;
         let mut length = 0;

@@ -31,7 +31,7 @@ pub(super) fn is_request_uri(text: &str) -> bool {
     is_escaped(path, |_| true)
 }
 
-/// The scheme, empty if there is none, and the rest. `None` if the text starts with a colon.
+/// The scheme, which may be empty, and the rest. `None` if the text starts with a colon.
 fn scheme(text: &str) -> Option<(&str, &str)> {
     for (at, c) in text.char_indices() {
         match c {

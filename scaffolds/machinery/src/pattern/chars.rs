@@ -2,10 +2,10 @@
 
 use super::{
     names::{self, Class},
-    reader::{Error, Reader},
+    reader::{Error, PatternReader},
 };
 
-impl<'a> Reader<'a> {
+impl<'a> PatternReader<'a> {
     /// Translates a class such as `\d`, `\pL` or `\p{Greek}`, if one is next.
     pub(super) fn class_escape(&mut self, inside: bool) -> Result<bool, Error> {
         let start = self.rest;

@@ -13,7 +13,7 @@ const GROUP: &str = "(?:";
 /// # Errors
 /// Go's error message.
 pub(super) fn translate(pattern: &str) -> Result<String, String> {
-    let mut reader = Reader {
+    let mut reader = PatternReader {
         whole: pattern,
         rest: pattern,
         groups: vec![Group::default()],
@@ -42,7 +42,7 @@ struct Group {
     most: u64,
 }
 
-pub(super) struct Reader<'a> {
+pub(super) struct PatternReader<'a> {
     whole: &'a str,
     pub(super) rest: &'a str,
     groups: Vec<Group>,
@@ -56,7 +56,7 @@ pub(super) struct Reader<'a> {
     is_repeated: bool,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> PatternReader<'a> {
     fn read(&mut self) -> Result<(), Error> {
         // The pattern from the start of the repetition that was read just before.
         let mut repeated: Option<&'a str> = None;

@@ -107,7 +107,7 @@ impl Quantity {
         }
     }
 
-    /// The sum, in the form of this amount; if this amount is zero, in that of the other.
+    /// The sum, in the form of this amount; if this amount is zero, in the form of the other.
     #[must_use]
     pub fn plus(&self, other: &Self) -> Self {
         Self {

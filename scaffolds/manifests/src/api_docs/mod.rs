@@ -1,9 +1,9 @@
 //! Markdown about the kinds of a project, for those who use them: `make api-docs`.
 //!
 //! # Guarantees
-//! - It says what the CRDs say: each field of each version, with its type, what the API server checks, and its default.
+//! - It lists the contents of the CRDs: each field of each version, with its type, the checks of the API server, and its default.
 //! - The same CRDs give the same bytes.
-//! - Text of the author stays Markdown, but no text ends a table, and none is HTML.
+//! - Text of the author stays Markdown, but it cannot end a table or contain HTML.
 
 mod fields;
 mod markdown;

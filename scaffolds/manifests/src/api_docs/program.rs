@@ -27,7 +27,7 @@ const API_DOCS: Generator = Generator {
 
 /// The parsed arguments.
 #[derive(Debug)]
-struct Arguments {
+struct ApiDocsArguments {
     out: PathBuf,
     most: usize,
     mode: Mode,
@@ -67,8 +67,8 @@ fn is_ours(content: &str) -> bool {
 }
 
 /// The arguments; `None` for `--help`.
-fn parse(words: impl Iterator<Item = String>) -> Result<Option<Arguments>, String> {
-    let mut arguments = Arguments {
+fn parse(words: impl Iterator<Item = String>) -> Result<Option<ApiDocsArguments>, String> {
+    let mut arguments = ApiDocsArguments {
         out: PathBuf::from("docs/api.md"),
         most: MOST_FIELDS,
         mode: Mode::Write,

@@ -1,4 +1,4 @@
-//! What the page says, and what `manifests api-docs` writes and prints.
+//! The contents of the page, and the files and the output of `manifests api-docs`.
 
 use super::{HEADER, MOST_FIELDS, execute, page};
 use kubewright_schema::files::Streams;
@@ -27,7 +27,7 @@ fn crd(spec: Value) -> Value {
     }})
 }
 
-/// The type, the rules and the description in the row of a field; none of the three is empty text.
+/// The type, the rules and the description in the row of a field; the three texts are not empty.
 fn row(field: &Value) -> String {
     let page = page(
         &[crd(json!({"type": "object", "properties": {"x": field}}))],

@@ -5,10 +5,10 @@ use crate::chart::ChartError;
 /// The reasons that there is no bundle.
 #[derive(Debug, thiserror::Error)]
 pub enum BundleError {
-    /// The objects are not those of an operator's project.
+    /// The objects are not the objects of an operator's project.
     #[error(transparent)]
     Project(#[from] ChartError),
-    /// The version is none that OLM accepts, or makes a name that it does not accept.
+    /// OLM does not accept the version, or the name that contains it.
     #[error(
         "`{name}` cannot be the name of a ClusterServiceVersion: {why}\n\nhint: pass BUNDLE_VERSION=1.2.3, or set `version` in Cargo.toml"
     )]
@@ -21,7 +21,7 @@ pub enum BundleError {
     /// A channel with a name that cannot stand in labels.
     #[error("`{0}` cannot be the name of a channel\n\nhint: pass CHANNELS=stable,fast")]
     ChannelName(String),
-    /// The default channel is none of the channels.
+    /// The default channel is not among the channels.
     #[error("the default channel `{0}` is not among the channels\n\nhint: pass CHANNELS={0} as well")]
     Channel(String),
     /// OLM applies no objects of this kind.
@@ -106,7 +106,7 @@ pub enum BundleError {
         /// The folder.
         folder: &'static str,
     },
-    /// OLM says which namespaces the operator watches.
+    /// OLM selects the namespaces that the operator watches.
     #[error(
         "`{0}` says which namespaces the operator watches, and under OLM an OperatorGroup does\n\nhint: {LEAVE_OUT}"
     )]

@@ -11,14 +11,14 @@ const FOLDER: &str = "/tmp/k8s-webhook-server/serving-certs";
 /// The flag of the operator with that folder, and those with the names of the files.
 const CERTIFICATES: &str = "--webhook-cert-path";
 const NAMES: [(&str, &str); 2] = [("--webhook-cert-name", "tls.crt"), ("--webhook-cert-key", "tls.key")];
-/// The variable, and the flag, that say which namespaces an operator watches.
+/// The variable and the flag that select the namespaces that an operator watches.
 const WATCH: &str = "WATCH_NAMESPACE";
 const WATCH_FLAG: &str = "--namespace";
 /// The annotation of the Pods in which OLM writes the namespaces of the OperatorGroup, separated by commas.
 const TARGETS: &str = "metadata.annotations['olm.targetNamespaces']";
 /// The Pod's own namespace.
 const OWN: &str = "metadata.namespace";
-/// The ServiceAccount of Pods that name none.
+/// The ServiceAccount of Pods without `serviceAccountName`.
 const DEFAULT_ACCOUNT: &str = "default";
 
 /// The CSV's section about the Deployments.
@@ -26,7 +26,7 @@ const DEFAULT_ACCOUNT: &str = "default";
 pub(super) struct Install {
     /// `deployments`.
     pub deployments: Vec<Value>,
-    /// Whether the operator watches all namespaces, and not those of the OperatorGroup.
+    /// Whether the operator watches all namespaces instead of the namespaces of the OperatorGroup.
     pub in_all_namespaces: bool,
     /// The image of the operator.
     pub image: String,
@@ -145,7 +145,7 @@ fn flag(container: &Value, name: &str) -> Option<String> {
     found
 }
 
-/// Whether the operator watches all namespaces. One that watches its own gets those of the OperatorGroup.
+/// Whether the operator watches all namespaces. An operator that watches its own namespace gets the namespaces of the OperatorGroup.
 fn watches_all(container: &mut Value) -> Result<bool, BundleError> {
     if let Some(value) = flag(container, WATCH_FLAG).filter(|value| !value.is_empty()) {
         return Err(BundleError::Watched(format!("{WATCH_FLAG}={value}")));

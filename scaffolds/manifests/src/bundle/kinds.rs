@@ -30,7 +30,7 @@ const APPLIED: [(&str, &str); 20] = [
     ("scheduling.k8s.io", "PriorityClass"),
 ];
 
-/// Every object is part of the CSV, or of a kind that OLM applies, and in the operator's namespace or in none.
+/// Every object is part of the CSV, or of a kind that OLM applies, and is in the operator's namespace or cluster-scoped.
 pub(super) fn check(project: &Project<'_>) -> Result<(), BundleError> {
     let own = project.names.namespace.as_str();
     for object in project.objects {
@@ -59,7 +59,7 @@ pub(super) fn is_of_csv(object: &Value, names: &Names) -> bool {
     }
 }
 
-/// The object as a file of the bundle. OLM knows the namespace.
+/// The object as a file of the bundle, without its namespace, which OLM chooses.
 pub(super) fn carried(object: &Value) -> Value {
     let mut object = object.clone();
     if let Some(metadata) = object["metadata"].as_object_mut() {

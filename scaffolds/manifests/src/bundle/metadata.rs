@@ -8,7 +8,7 @@ use kubewright_schema::yaml;
 use serde_json::json;
 use std::collections::BTreeMap;
 
-/// The channel of releases that name none; `candidate`, `fast` and `stable` are the names that OLM recommends.
+/// The default channel of a release; OLM recommends the names `candidate`, `fast` and `stable`.
 pub(super) const CHANNEL: &str = "candidate";
 
 /// The data that a release adds to the objects.
@@ -16,7 +16,7 @@ pub(super) const CHANNEL: &str = "candidate";
 pub struct Release {
     /// A semantic version.
     pub version: String,
-    /// The channels; `candidate` if there are none.
+    /// The channels; `candidate` if the list is empty.
     pub channels: Vec<String>,
     /// One of them; the first, unless it is named.
     pub default_channel: Option<String>,

@@ -10,7 +10,7 @@
 //! - Where the operator serves webhooks, it is told to use the certificates that OLM makes.
 //! - The same objects give the same bytes.
 //!
-//! The rules are those of operator-lifecycle-manager, `pkg/controller/install` and `pkg/controller/operators`, as of August 2026.
+//! The rules are from operator-lifecycle-manager, `pkg/controller/install` and `pkg/controller/operators`, as of August 2026.
 
 mod csv;
 mod definitions;
@@ -67,7 +67,7 @@ pub struct Bundle {
 /// The bundle of a release.
 ///
 /// # Errors
-/// If the objects are not those of an operator's project, or OLM could not install them as they are: see [`BundleError`].
+/// If the objects are not the objects of an operator's project, or OLM could not install them unchanged: see [`BundleError`].
 ///
 /// ```
 /// # use serde_json::json;
@@ -139,7 +139,7 @@ pub fn bundle(sources: &Sources<'_>, release: &Release) -> Result<Bundle, Bundle
 #[derive(Debug)]
 struct Project<'a> {
     objects: &'a [Value],
-    /// That of the operator.
+    /// The operator's Deployment.
     deployment: &'a Value,
     names: Names,
 }

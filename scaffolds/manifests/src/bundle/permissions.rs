@@ -60,7 +60,7 @@ pub(super) fn of(project: &Project<'_>, accounts: &BTreeSet<String>) -> Result<P
     Ok(out)
 }
 
-/// The ServiceAccounts of a binding: all its subjects, or none.
+/// The operator's ServiceAccounts in a binding: all its subjects, or no subject. A mixed binding is an error.
 fn bound<'a>(
     project: &Project<'_>,
     binding: &Value,

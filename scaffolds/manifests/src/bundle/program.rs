@@ -41,12 +41,12 @@ const FOLDERS: [&str; 3] = ["", "manifests", "metadata"];
 
 /// The parsed arguments.
 #[derive(Debug)]
-struct Arguments {
+struct BundleArguments {
     out: PathBuf,
     base: PathBuf,
     samples: PathBuf,
     source: Source,
-    /// Its version is empty if none was given.
+    /// The version is empty if the arguments have none.
     release: Release,
 }
 
@@ -66,7 +66,7 @@ pub(crate) fn execute(words: impl Iterator<Item = String>, input: &mut dyn Read,
 }
 
 /// Makes the bundle, with the folder that it is for.
-fn read(mut arguments: Arguments, input: &mut dyn Read) -> Result<(PathBuf, Bundle), String> {
+fn read(mut arguments: BundleArguments, input: &mut dyn Read) -> Result<(PathBuf, Bundle), String> {
     let objects = arguments.source.objects(input)?;
     let package = package()?;
     let base = base(&arguments.base)?;
@@ -120,8 +120,8 @@ fn base(path: &Path) -> Result<Option<Value>, String> {
 }
 
 /// The arguments; `None` for `--help`.
-fn parse(words: impl Iterator<Item = String>) -> Result<Option<Arguments>, String> {
-    let mut arguments = Arguments {
+fn parse(words: impl Iterator<Item = String>) -> Result<Option<BundleArguments>, String> {
+    let mut arguments = BundleArguments {
         out: PathBuf::from("dist/bundle"),
         base: PathBuf::from("config/bundle/csv.yaml"),
         samples: PathBuf::from("config/samples"),

@@ -134,7 +134,7 @@ fn admission(
     Ok(described)
 }
 
-/// Whether a property that OLM does not know says nothing, or nothing that the operator does not see to itself.
+/// Whether a property that OLM lacks can be left out: it has no effect, or the operator has the same effect itself.
 fn is_left_out(field: &str, value: &Value) -> bool {
     let [name, expression] = SPARED;
     match field {

@@ -71,7 +71,7 @@ impl Blocks {
         }
     }
 
-    /// Puts `text` at the end of a list, which is made if there is none.
+    /// Appends `text` to a list, which is created if it does not exist.
     pub(super) fn push(&mut self, list: &mut Value, text: impl Into<String>) {
         let item = Value::String(self.add(text));
         match list {

@@ -75,7 +75,7 @@ pub enum ChartError {
 /// The files of the chart of `version` that installs `objects`, by their paths in it.
 ///
 /// # Errors
-/// If `objects` are not those of an operator's project: see [`ChartError`].
+/// If `objects` are not the objects of an operator's project: see [`ChartError`].
 ///
 /// ```
 /// # use serde_json::json;

@@ -17,7 +17,7 @@ pub(crate) struct Names {
     pub account: String,
     /// Names with that prefix, the longest first.
     pub objects: Vec<String>,
-    /// Those of them that only objects without a namespace have.
+    /// The names that only objects without a namespace have.
     cluster: BTreeSet<String>,
     /// The kinds of objects without a namespace.
     kinds: BTreeSet<String>,
@@ -58,7 +58,7 @@ impl Names {
         }
     }
 
-    /// These names, and that of one more object of the cluster.
+    /// These names, and the name of one more object of the cluster.
     pub(super) fn with(&self, object: &Value) -> Self {
         let name = text(object, "/metadata/name").to_owned();
         let mut names = self.clone();
@@ -73,7 +73,7 @@ impl Names {
         rest.unwrap_or(name)
     }
 
-    /// Replaces the names in a value by marks, but not in labels and in selectors of labels, which say which Pods are the operator's.
+    /// Replaces the names in a value by marks, but not in labels and in selectors of labels, which select the operator's Pods.
     pub(super) fn mark(&self, value: &mut Value) {
         match value {
             Value::String(text) => *text = self.marked(text),

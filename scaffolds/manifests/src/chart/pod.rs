@@ -128,7 +128,7 @@ fn move_out(parent: &mut Value, lifted: &Lifted, values: &mut Map<String, Value>
     blocks.insert(parent, collection(field, value));
 }
 
-/// A field whose value is a collection among the values; none if that is empty.
+/// A field whose value is a collection among the values; left out if the collection is empty.
 pub(super) fn collection(field: &str, value: &str) -> String {
     format!("{{{{- with .Values.{value} }}}}\n{field}:\n  {{{{- toYaml . | nindent +2 }}}}\n{{{{- end }}}}")
 }
@@ -200,7 +200,7 @@ fn volumes(pod: &mut Value, place: usize, names: &Names, blocks: &mut Blocks) ->
     switched
 }
 
-/// Appends the list of a value to that of a field, whose own items have conditions.
+/// Appends the list of a value to the list of a field, whose own items have conditions.
 fn extra(
     parent: &mut Value,
     field: &str,
@@ -230,7 +230,7 @@ fn image(container: &mut Value, blocks: &mut Blocks) -> Value {
     let pull = "{{- with .Values.image.pullPolicy }}\nimagePullPolicy: {{ toYaml . }}\n{{- end }}";
     blocks.insert(container, pull);
     let (name, digest) = image.split_once('@').unwrap_or((&image, ""));
-    // A colon before a slash is that of a port.
+    // A colon before a slash belongs to a port.
     let tagged = name.rsplit_once(':').filter(|(_, tag)| !tag.contains('/'));
     let (repository, tag) = tagged.unwrap_or((name, ""));
     json!({"registry": "", "repository": repository, "tag": tag, "digest": digest, "pullPolicy": policy})

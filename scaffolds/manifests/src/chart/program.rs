@@ -35,7 +35,7 @@ const FOLDERS: [&str; 3] = ["", "templates", "templates/crds"];
 
 /// The parsed arguments.
 #[derive(Debug)]
-struct Arguments {
+struct ChartArguments {
     out: PathBuf,
     version: Option<String>,
     source: Source,
@@ -93,8 +93,8 @@ fn is_ours(content: &str) -> bool {
 }
 
 /// The arguments; `None` for `--help`.
-fn parse(words: impl Iterator<Item = String>) -> Result<Option<Arguments>, String> {
-    let mut arguments = Arguments {
+fn parse(words: impl Iterator<Item = String>) -> Result<Option<ChartArguments>, String> {
+    let mut arguments = ChartArguments {
         out: PathBuf::from("dist/chart"),
         version: None,
         source: Source::default(),

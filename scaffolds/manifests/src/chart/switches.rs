@@ -118,7 +118,7 @@ pub(super) fn of_item(item: &Value) -> Option<&'static str> {
     }
 }
 
-/// The switch of a volume: that of its Secret or ConfigMap.
+/// The switch of a volume: the switch of its Secret or ConfigMap.
 pub(super) fn of_volume(volume: &Value, names: &Names) -> Option<&'static str> {
     let paths = ["/secret/secretName", "/configMap/name"];
     // A Secret that is not among the objects has no prefix.

@@ -67,7 +67,7 @@ pub(crate) fn role(objects: &[Value], names: &Names) -> Option<Value> {
         _ => false,
     });
     let rules = roles.flat_map(|role| role["rules"].as_array().into_iter().flatten());
-    // A rule of a Role that is none is refused by the API server.
+    // The API server refuses a Role with an invalid rule.
     let rules = rules.filter_map(|rule| serde_json::from_value::<PolicyRule>(rule.clone()).ok());
     let rules = normalise(rules.flat_map(beyond_admin));
     let deployment = ours.iter().find(|object| text(object, "/kind") == "Deployment");
@@ -102,7 +102,7 @@ fn beyond_admin(rule: PolicyRule) -> Vec<PolicyRule> {
         .map(|(group, resource)| PolicyRule {
             api_groups: vec![group.clone()],
             resources: vec![resource.clone()],
-            // A Role grants none.
+            // A Role grants no URLs.
             non_resource_urls: Vec::new(),
             ..rule.clone()
         })

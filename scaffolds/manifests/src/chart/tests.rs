@@ -1,4 +1,4 @@
-//! Tests of whole charts: what is in them, when there is none, and what a second run does to their files.
+//! Tests of whole charts: their contents, the refusals, and the effect of a second run on their files.
 
 use super::{ChartError, NoOperator, execute, files};
 use kubewright_schema::files::Streams;

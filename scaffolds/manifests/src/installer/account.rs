@@ -25,7 +25,7 @@ Options:
 
 /// The parsed arguments.
 #[derive(Debug, Default)]
-struct Arguments {
+struct KubeconfigArguments {
     source: Source,
     out: PathBuf,
     webhook_url: Option<String>,
@@ -46,7 +46,7 @@ pub(crate) fn execute(words: impl Iterator<Item = String>, mut streams: Streams<
     }
 }
 
-fn prepare(arguments: &Arguments, streams: &mut Streams<'_>) -> Result<(), String> {
+fn prepare(arguments: &KubeconfigArguments, streams: &mut Streams<'_>) -> Result<(), String> {
     let source = &arguments.source;
     let objects = source.objects(&mut std::io::empty())?;
     let operator = find(&objects.iter().collect::<Vec<_>>()).map_err(|error| error.to_string())?;
@@ -104,8 +104,8 @@ fn write(path: &Path, text: &str) -> std::io::Result<()> {
 }
 
 /// The arguments; `None` for `--help`.
-fn parse(words: impl Iterator<Item = String>) -> Result<Option<Arguments>, String> {
-    let mut arguments = Arguments::default();
+fn parse(words: impl Iterator<Item = String>) -> Result<Option<KubeconfigArguments>, String> {
+    let mut arguments = KubeconfigArguments::default();
     let mut words = Words::new(words);
     while let Some(flag) = words.flag()? {
         match flag.as_str() {

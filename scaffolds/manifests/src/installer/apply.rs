@@ -25,7 +25,7 @@ const MARKS: [&str; 2] = ["app.kubernetes.io/component", "app.kubernetes.io/name
 
 /// The parsed arguments.
 #[derive(Debug, Default)]
-struct Arguments {
+struct DeployArguments {
     source: Source,
     local: bool,
     webhook_url: Option<String>,
@@ -46,7 +46,7 @@ pub(crate) fn execute(words: impl Iterator<Item = String>, mut streams: Streams<
     }
 }
 
-fn apply(arguments: &Arguments, streams: &mut Streams<'_>) -> Result<(), String> {
+fn apply(arguments: &DeployArguments, streams: &mut Streams<'_>) -> Result<(), String> {
     let source = &arguments.source;
     if arguments.local {
         return local(source, arguments.webhook_url.as_deref(), streams);
@@ -96,8 +96,8 @@ pub(crate) fn is_of_others(source: &Source, wanted: &Value) -> Result<bool, Stri
 }
 
 /// The arguments; `None` for `--help`.
-fn parse(words: impl Iterator<Item = String>) -> Result<Option<Arguments>, String> {
-    let mut arguments = Arguments::default();
+fn parse(words: impl Iterator<Item = String>) -> Result<Option<DeployArguments>, String> {
+    let mut arguments = DeployArguments::default();
     let mut words = Words::new(words);
     while let Some(flag) = words.flag()? {
         match flag.as_str() {

@@ -34,7 +34,7 @@ Options:
 
 /// The parsed arguments.
 #[derive(Debug)]
-pub(super) struct Arguments {
+pub(super) struct ManifestsArguments {
     pub out: PathBuf,
     pub mode: Mode,
     pub since: Option<String>,
@@ -43,8 +43,8 @@ pub(super) struct Arguments {
 }
 
 /// The arguments; `None` for `--help`.
-pub(super) fn parse(words: impl Iterator<Item = String>) -> Result<Option<Arguments>, String> {
-    let mut arguments = Arguments {
+pub(super) fn parse(words: impl Iterator<Item = String>) -> Result<Option<ManifestsArguments>, String> {
+    let mut arguments = ManifestsArguments {
         out: PathBuf::from("config/crd/bases"),
         mode: Mode::Write,
         since: None,

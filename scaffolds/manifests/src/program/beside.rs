@@ -3,7 +3,7 @@
 use kubewright_schema::files::Streams;
 use std::process::Command;
 
-/// Becomes the program, with `arguments`. Returns the exit code if there is none; on other systems than Unix, also that of the program.
+/// Becomes the program, with `arguments`. Returns an exit code if the program does not exist; on other systems than Unix, also the program's.
 ///
 /// `cargo run` would compile its dependencies once more, with the features that it needs alone.
 pub(super) fn run(name: &str, arguments: impl Iterator<Item = String>, streams: Streams<'_>) -> u8 {

@@ -4,7 +4,7 @@ mod arguments;
 mod beside;
 mod size;
 
-use self::arguments::{Arguments, HELP, parse};
+use self::arguments::{HELP, ManifestsArguments, parse};
 use self::size::Size;
 use crate::removal::{self, Removed};
 use crate::stamp::Stamp;
@@ -24,7 +24,7 @@ use std::process::ExitCode;
 ///
 /// # Flow
 /// First, all CRDs are [finished](finish). Then each is [written](files::write_manifests) to `<group>_<plural>.yaml` in `--out`, or, with
-/// `--check`, compared with that file. With `--breaking-since` nothing is written, and the CRDs are compared with those of a git revision.
+/// `--check`, compared with that file. With `--breaking-since` nothing is written, and the CRDs are compared with the CRDs of a git revision.
 ///
 /// With the first argument `chart` it writes a Helm chart instead: see [`crate::chart`]. With `bundle` it writes an OLM bundle: see
 /// [`crate::bundle`]. With `parts` it writes the objects on standard input into two files, for the administrator of the cluster and for the one
@@ -165,7 +165,7 @@ fn are_storable(crds: &[Value], streams: &mut Streams<'_>) -> bool {
 }
 
 /// Prints what `finished` breaks of the API of a revision.
-fn verify(arguments: &Arguments, finished: &[Value], streams: Streams<'_>) -> u8 {
+fn verify(arguments: &ManifestsArguments, finished: &[Value], streams: Streams<'_>) -> u8 {
     let Streams { out, err } = streams;
     let since = arguments.since.as_deref().unwrap_or_default();
     let published = match published::at(since, &arguments.out) {

@@ -59,7 +59,7 @@ Options:
 
 /// The parsed arguments.
 #[derive(Debug)]
-struct Arguments {
+struct RemovalArguments {
     source: Source,
     operator: String,
     keeps_crds: bool,
@@ -98,7 +98,7 @@ fn execute_with(
 
 fn remove(
     removed: Removed,
-    arguments: &Arguments,
+    arguments: &RemovalArguments,
     streams: &mut Streams<'_>,
     pause: &dyn Fn(Duration),
 ) -> Result<(), String> {
@@ -135,7 +135,7 @@ fn remove(
     Ok(())
 }
 
-/// Nobody converts after the operator is gone. An object that somebody has created meanwhile could not be read, and its CRD not be deleted.
+/// No converter answers after the operator is gone: an object that was created meanwhile could not be read, and its CRD not be deleted.
 fn remove_converters(source: &Source) -> Result<(), String> {
     let found = source.output(&["get", "-k", CRDS, "--ignore-not-found", "--output", "json"])?;
     if found.trim().is_empty() {
@@ -157,8 +157,8 @@ fn remove_converters(source: &Source) -> Result<(), String> {
 }
 
 /// The arguments; `None` for `--help`.
-fn parse(removed: Removed, words: impl Iterator<Item = String>) -> Result<Option<Arguments>, String> {
-    let mut arguments = Arguments {
+fn parse(removed: Removed, words: impl Iterator<Item = String>) -> Result<Option<RemovalArguments>, String> {
+    let mut arguments = RemovalArguments {
         source: Source::default(),
         operator: String::new(),
         keeps_crds: false,

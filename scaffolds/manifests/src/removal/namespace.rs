@@ -1,4 +1,4 @@
-//! Deletes the namespace of the operator, if it is nobody else's.
+//! Deletes the namespace of the operator, if no one else uses it.
 
 use crate::installer::is_of_others;
 use crate::rendered::{Source, text};

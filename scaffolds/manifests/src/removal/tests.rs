@@ -5,7 +5,7 @@ use kubewright_schema::files::Streams;
 use std::fs;
 use std::time::Duration;
 
-/// What kustomize prints.
+/// The output of kustomize.
 const OBJECTS: &str = "\
 apiVersion: v1
 kind: Namespace
@@ -81,7 +81,7 @@ impl Cluster {
     }
 }
 
-/// Where the text is in the log.
+/// The position of the text in the log.
 fn at(log: &str, words: &str) -> usize {
     log.find(words).unwrap_or_else(|| panic!("no `{words}` in\n{log}"))
 }

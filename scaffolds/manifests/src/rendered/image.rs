@@ -33,7 +33,7 @@ fn fault(image: &str) -> Option<&'static str> {
     if digest.is_some_and(|digest| !is_digest(digest)) {
         return Some("what follows `@` is not a digest such as sha256:…");
     }
-    // A colon before a slash is that of a port.
+    // A colon before a slash belongs to a port.
     let (name, tag) = match named.rsplit_once(':') {
         Some((name, tag)) if !tag.contains('/') => (name, Some(tag)),
         _ => (named, None),
@@ -72,7 +72,7 @@ fn is_tag(tag: &str) -> bool {
     tag.len() <= LONGEST_TAG && tag.starts_with(is_word) && tag.chars().all(|c| is_word(c) || c == '.' || c == '-')
 }
 
-/// Whether the first part of a name is that of a registry, as container runtimes decide it.
+/// Whether the first part of a name is a registry, by the rule of container runtimes.
 fn is_host(part: &str) -> bool {
     let hosts = part.contains(['.', ':']) || part == "localhost" || part.chars().any(|c| c.is_ascii_uppercase());
     let (name, port) = match part.rsplit_once(':') {

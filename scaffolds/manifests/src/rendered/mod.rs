@@ -17,7 +17,7 @@ pub(crate) use self::operator::{container, find};
 pub(crate) use self::source::Source;
 use serde_json::Value;
 
-/// The image in `config/manager` of a new project. `make` names it if nobody names another one.
+/// The image in `config/manager` of a new project, the default of `make`.
 const PLACEHOLDER: &str = "controller:latest";
 
 /// The value of a path, as text.

@@ -10,11 +10,11 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 /// The options of a command that ships objects.
 #[derive(Debug)]
 pub(crate) struct Source {
-    /// The image that the operator gets; its own, if nobody names one.
+    /// The operator's image; without a flag, the image in the manifests.
     image: Option<String>,
     /// The folder of the kustomization.
     folder: String,
-    /// The words that run kubectl; none to read standard input.
+    /// The words that run kubectl; empty to read the standard input.
     kubectl: Vec<String>,
 }
 

@@ -134,7 +134,7 @@ fn word<'s>(pieces: &Pieces<'s>, at: usize) -> Option<&'s str> {
     }
 }
 
-/// The index of the bracket that closes the one at `open`; the last piece if there is none.
+/// The index of the bracket that closes the bracket at `open`; the last piece if it is not closed.
 fn closing(pieces: &Pieces, open: usize) -> usize {
     let mut depth = 0usize;
     for (at, (_, piece)) in pieces.iter().enumerate().skip(open) {

@@ -61,7 +61,7 @@ pub(crate) struct Done<C> {
 pub(crate) enum Existing {
     /// A child is repaired.
     Repaired,
-    /// A child is repaired, and an object that names nobody becomes one.
+    /// A child is repaired, and an object without an owner becomes a child.
     Adopted,
     /// A child stays as it is.
     Kept,

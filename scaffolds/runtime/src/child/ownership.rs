@@ -39,7 +39,7 @@ impl Ownership {
         }
     }
 
-    /// Whether an existing object may be changed: it names the object that it is applied for, or, if `adopts`, nobody.
+    /// Whether an existing object may be changed: it is applied for this object, or, if `adopts`, for no object.
     /// A shared object may also be joined by an owner of the same kind as its others.
     pub(super) fn permits<C: Resource>(&self, observed: &C, adopts: bool) -> bool {
         let (controller, mark) = (controller_of(observed), mark_of(observed));

@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::{
     Child,
     name::{CREATED, creator, hash_of},
-    view::{Entry, View},
+    view::{ManagerEntry, View},
 };
 use crate::{
     error::{Error, Result},
@@ -39,7 +39,7 @@ struct Last {
     intent: u64,
     /// The resource version of the result: while the child has it, nothing needs to be compared.
     version: Box<str>,
-    /// The hash of the resulting values, if they differ from those of the intent.
+    /// The hash of the resulting values, if they differ from the intent's.
     values: Option<u64>,
     /// The hash of the fields that we own and the intent does not name: the server has added them.
     surplus: u64,
@@ -124,7 +124,7 @@ impl<C: AnyObject> Child<'_, C> {
         let entries: Vec<_> = self
             .entries(object)
             .filter_map(|entry| {
-                Some(Entry {
+                Some(ManagerEntry {
                     manager: entry.manager.clone().unwrap_or_default(),
                     applied: entry.operation.as_deref() == Some("Apply"),
                     fields: managed::fields(entry)?.into_owned(),
@@ -145,7 +145,7 @@ impl<C: AnyObject> Child<'_, C> {
         view.surplus(&self.intent, Some(&creator(self.manager, hash)))
     }
 
-    /// Those of `left` that an apply would not remove.
+    /// The fields of `left` that an apply would not remove.
     pub(super) fn lasting(view: &View, left: &Value) -> Value {
         fields::common(left, view.lasting().as_ref())
     }

@@ -10,12 +10,12 @@ use crate::intent::{self, fields};
 /// A child as JSON, with this controller's `managedFields` entries.
 pub(super) struct View {
     object: Value,
-    entries: Vec<Entry>,
+    entries: Vec<ManagerEntry>,
     /// The fields of all these entries, if there are several.
     owned: Option<Value>,
 }
 
-pub(super) struct Entry {
+pub(super) struct ManagerEntry {
     pub manager: String,
     /// Whether the fields were applied, so that the next apply removes those that it does not name.
     pub applied: bool,
@@ -23,7 +23,7 @@ pub(super) struct Entry {
 }
 
 impl View {
-    pub(super) fn new(object: Value, entries: Vec<Entry>) -> Self {
+    pub(super) fn new(object: Value, entries: Vec<ManagerEntry>) -> Self {
         Self {
             object,
             owned: (entries.len() > 1).then(|| joined(entries.iter()).into_owned()),
@@ -58,7 +58,7 @@ impl View {
     /// the server added. Nor does an entry that was made from this same intent, by the field manager `made`.
     pub(super) fn surplus(&self, intent: &Value, made: Option<&str>) -> Value {
         let applied = self.is_applied();
-        let counts = |entry: &&Entry| {
+        let counts = |entry: &&ManagerEntry| {
             let created = entry.manager.contains(CREATED);
             entry.applied || !(applied && created || made == Some(&entry.manager))
         };
@@ -107,8 +107,8 @@ fn beyond(object: &mut Value, owned: [&Value; 2]) {
     }
 }
 
-/// The fields of several entries; those of a single one, as most children have, are not copied.
-fn joined<'e>(mut entries: impl Iterator<Item = &'e Entry>) -> Cow<'e, Value> {
+/// The fields of several entries; the fields of a single entry, as most children have, are not copied.
+fn joined<'e>(mut entries: impl Iterator<Item = &'e ManagerEntry>) -> Cow<'e, Value> {
     let Some(first) = entries.next() else {
         return Cow::Owned(Value::Null);
     };

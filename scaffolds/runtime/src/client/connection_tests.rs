@@ -58,7 +58,7 @@ async fn get(client: &Client) -> Result<String, String> {
     client.request_text(request).await.map_err(|error| format!("{error:?}"))
 }
 
-/// Moves the clock of the runtime on; not that of the system.
+/// Advances the clock of the runtime, not the clock of the system.
 async fn pass(seconds: u64) {
     tokio::time::pause();
     tokio::time::advance(Duration::from_secs(seconds)).await;

@@ -67,13 +67,13 @@ impl From<WriteGate> for Guards {
 }
 
 impl Guards {
-    /// How long a watch that asks for bookmarks may be silent; zero means without limit.
+    /// The longest silence of a watch that requests bookmarks; zero means without limit.
     pub fn watch_silence(mut self, limit: Duration) -> Self {
         self.watch_silence = Some(limit).filter(|limit| !limit.is_zero());
         self
     }
 
-    /// How many requests may begin, in the order in which they are sent.
+    /// The limit of requests that may begin, in the order in which they are sent.
     pub fn limit(mut self, limit: Option<RateLimit>) -> Self {
         self.limit = limit;
         self
@@ -106,7 +106,7 @@ pub async fn config(kubeconfig: Option<&Path>) -> Result<Config> {
 /// There is no limit on requests per second unless `guards` have one: the API server protects itself (API priority and
 /// fairness, on by default since Kubernetes 1.20, stable since 1.29) and knows its own capacity better than each client
 /// does. controller-runtime has no limit either (`pkg/client/config/config.go`: `GetConfigWithContext`). The client of the
-/// lease never has one: a limit could cost the lease. Neither have those of webhooks, certificates and token reviews, for
+/// lease never has one: a limit could cost the lease. Neither have requests for webhooks, certificates and token reviews, for
 /// which somebody waits.
 ///
 /// # Errors

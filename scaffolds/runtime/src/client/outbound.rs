@@ -24,7 +24,7 @@ use tracing::debug;
 use super::Guards;
 use crate::{error::NotLeader, limit::Bucket, metrics::RestMetrics};
 
-/// How long the API server may be silent. It cancels its own work after 60 s (`--request-timeout`); a request that
+/// The longest silence of the API server. It cancels its own work after 60 s (`--request-timeout`); a request that
 /// takes longer than half of that is better sent again.
 const SILENCE: Duration = Duration::from_secs(30);
 
@@ -144,7 +144,7 @@ where
     }
 }
 
-/// How the response to a request is timed.
+/// The timing of the response to a request.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     /// A request with one response.
@@ -216,7 +216,7 @@ fn silence() -> BoxError {
     .into()
 }
 
-/// What happens after a silence that is too long.
+/// The reaction to a silence that is too long.
 #[derive(Clone, Copy)]
 enum Silence {
     /// The response fails.

@@ -49,7 +49,7 @@ struct Session {
     next: Instant,
 }
 
-/// Where the credentials come from.
+/// The source of the credentials.
 enum CredentialSource {
     Fixed,
     /// A token file.

@@ -57,7 +57,7 @@ fn transport(config: Config) -> Result<Transport, String> {
     }
 }
 
-/// What `tls-server-name` puts in the place of the server's host.
+/// The host of `tls-server-name`, in the place of the server's host.
 fn server_name(config: &Config) -> Result<Option<FixedServerNameResolver>, String> {
     let resolver = |name: &String| {
         let server = name.clone().try_into();

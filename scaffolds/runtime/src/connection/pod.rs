@@ -8,11 +8,11 @@ use kube::Config;
 
 use super::{fields, proxy::Environment};
 
-/// Where kubelet mounts the files of the service account.
+/// The folder in which the kubelet mounts the files of the service account.
 pub(super) const ACCOUNT: &str = "/var/run/secrets/kubernetes.io/serviceaccount";
 
 /// The configuration of the pod with these variables and this folder of its service account, whose token and certificate
-/// authority may rotate. The proxy is that of the variables, unless `NO_PROXY` lists the address of the API server.
+/// authority may rotate. The proxy is from the variables, unless `NO_PROXY` lists the address of the API server.
 ///
 /// # Errors
 /// If a variable or a file is missing, or names a proxy that cannot be used.

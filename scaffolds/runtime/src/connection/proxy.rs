@@ -13,7 +13,7 @@ const SCHEMES: [(&str, u16); 4] = [("http", 80), ("https", 443), ("socks5", 1080
 /// Checks the URL of a proxy, and adds the scheme `http` if it has none.
 ///
 /// # Errors
-/// Why it is not the URL of a proxy. The message does not contain the password.
+/// The reason that a text is not the URL of a proxy. The message does not contain the password.
 pub(super) fn url(text: &str) -> Result<Uri, String> {
     let shown = text.rsplit_once('@').map_or(text, |(_, host)| host);
     let full = match text.contains("://") {

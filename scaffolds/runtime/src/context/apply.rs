@@ -6,7 +6,7 @@ use std::sync::Arc;
 use kube::api::Patch;
 use serde_json::{Value, json};
 
-use super::{Context, Source};
+use super::{Context, KindSource};
 use crate::{
     api::Requests,
     child::{Applied, Child, Done, Existing, Ownership},
@@ -81,7 +81,7 @@ impl<K: AnyObject> Context<K> {
     /// Creates a child that the cache does not contain. If it exists nevertheless, because somebody removed its label or the
     /// watch is late, the reconciler has made its intent without the child, such as a new password for a Secret: the child is
     /// not changed in this run, and the next one finds it in the cache.
-    async fn apply_new<C: AnyObject>(&self, child: &Child<'_, C>, source: Option<&Source<C>>) -> Result<Done<C>> {
+    async fn apply_new<C: AnyObject>(&self, child: &Child<'_, C>, source: Option<&KindSource<C>>) -> Result<Done<C>> {
         let found = match child.create().await? {
             Ok(done) => return Ok(done),
             Err(found) => found,
@@ -102,7 +102,7 @@ impl<K: AnyObject> Context<K> {
     }
 
     /// Stores an existing child in the cache, with the operator's label. Returns false if the cache does not select it.
-    async fn show<C: AnyObject>(&self, child: &Child<'_, C>, source: &Source<C>, found: &C) -> Result<bool> {
+    async fn show<C: AnyObject>(&self, child: &Child<'_, C>, source: &KindSource<C>, found: &C) -> Result<bool> {
         let (label, meta) = (&self.shared.label, found.meta());
         let shown = if label.is_on(meta) {
             found.clone()
@@ -129,7 +129,7 @@ impl<K: AnyObject> Context<K> {
             blocked.ask(&self.shared.client, kind, found);
             return Ok(());
         }
-        // A change before we waited has notified nobody.
+        // A change before we waited has caused no notification.
         let version = |object: Option<&Arc<C>>| object.and_then(|object| object.meta().resource_version.clone());
         if cached.is_none() || version(now.as_ref()) != version(cached) {
             let text = format!(

@@ -20,7 +20,7 @@ use crate::{
 };
 
 /// The most Pods that one reconcile creates or deletes: `BurstReplicas` of the ReplicaSet controller (Kubernetes 1.36).
-/// The rest is left to a later reconcile, after those of other objects.
+/// The rest is left to a later reconcile, after reconciles of other objects.
 const BURST: usize = 500;
 
 /// Objects (by uid) that this process has deleted and that are still cached.

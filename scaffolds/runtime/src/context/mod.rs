@@ -24,7 +24,7 @@ pub(crate) use self::{
     cache::OWNER_INDEX,
     keep_pods::Deleted,
     orphans::{ORPHAN_INDEX, Selector, orphan_handler, orphan_namespace},
-    shared::{InFlight, Sent, Shared, Source, Writes},
+    shared::{InFlight, KindSource, ReconcileShared, Sent, Writes},
     shared_objects::{SHARED_INDEX, owner_uids},
     unchosen::Unchosen,
     unowned::{MARK_INDEX, marks},
@@ -47,7 +47,7 @@ use crate::{
 /// read. Writes made through the context are in the cache before the call returns, so the next reconcile of this
 /// process never sees a state older than its own writes.
 pub struct Context<K> {
-    pub(crate) shared: Arc<Shared<K>>,
+    pub(crate) shared: Arc<ReconcileShared<K>>,
     pub(crate) key: ObjectKey,
     pub(crate) object: Arc<K>,
     pub(crate) attempt: u32,

@@ -2,7 +2,7 @@
 
 use std::{any::Any, sync::Arc};
 
-use super::{Context, OWNER_INDEX, Source, Writes, reference};
+use super::{Context, KindSource, OWNER_INDEX, Writes, reference};
 use crate::{
     child::{Applied, Existing, controller_of},
     error::{Error, Result},
@@ -27,7 +27,7 @@ impl<K: AnyObject> Context<K> {
         OfKind { cx: self, kind }
     }
 
-    pub(crate) fn source<C: AnyObject>(&self, kind: &Kind<C>) -> Result<&Source<C>> {
+    pub(crate) fn source<C: AnyObject>(&self, kind: &Kind<C>) -> Result<&KindSource<C>> {
         let source = if kind.id() == self.shared.kind().id() {
             let main: &dyn Any = &self.shared.main;
             main.downcast_ref()
@@ -46,7 +46,7 @@ impl<K: AnyObject> Context<K> {
     /// With which ownership the controller applies objects of a kind.
     pub(super) fn writes<C: AnyObject>(&self, kind: &Kind<C>) -> Writes {
         let source = self.shared.sources.get(kind.id());
-        let source = source.and_then(|source| source.downcast_ref::<Source<C>>());
+        let source = source.and_then(|source| source.downcast_ref::<KindSource<C>>());
         source.map(|source| source.writes).unwrap_or_default()
     }
 
@@ -186,7 +186,7 @@ impl<K: AnyObject, C: AnyObject> OfKind<'_, K, C> {
         self.cx.claim_of(self.kind).await
     }
 
-    fn source(&self) -> Result<&Source<C>> {
+    fn source(&self) -> Result<&KindSource<C>> {
         self.cx.source(self.kind)
     }
 }

@@ -22,7 +22,7 @@ use crate::{
 };
 
 /// One kind that a controller reads: the shared informer and the controller's own subscription.
-pub(crate) struct Source<K> {
+pub(crate) struct KindSource<K> {
     pub(crate) informer: Informer<K>,
     pub(crate) subscription: SubscriptionId,
     pub(crate) writes: Writes,
@@ -31,7 +31,7 @@ pub(crate) struct Source<K> {
 /// With which ownership a controller applies objects of a kind.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Writes {
-    /// As the controller of each.
+    /// As the controller of each child.
     pub(crate) owns: bool,
     /// As one of several owners.
     pub(crate) shares: bool,
@@ -55,7 +55,7 @@ impl Writes {
 }
 
 /// The shared state of a controller's reconciles.
-pub(crate) struct Shared<K> {
+pub(crate) struct ReconcileShared<K> {
     pub(crate) client: Client,
     pub(crate) recorder: Recorder,
     pub(crate) clock: Clock,
@@ -67,7 +67,7 @@ pub(crate) struct Shared<K> {
     pub(crate) queue: WorkQueue,
     /// The namespace of the children of cluster-scoped objects.
     pub(crate) namespace: String,
-    pub(crate) main: Source<K>,
+    pub(crate) main: KindSource<K>,
     pub(crate) sources: HashMap<KindId, Box<dyn Any + Send + Sync>>,
     pub(crate) prunes: HashSet<KindId>,
     /// Whether another controller owns the status of the main kind.
@@ -81,7 +81,7 @@ pub(crate) struct Shared<K> {
     pub(crate) gate: Gate,
 }
 
-impl<K: Watchable> Shared<K> {
+impl<K: Watchable> ReconcileShared<K> {
     /// The kind that the controller reconciles.
     pub(crate) fn kind(&self) -> &Kind<K> {
         self.main.informer.kind()

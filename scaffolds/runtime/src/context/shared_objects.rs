@@ -41,7 +41,7 @@ impl<K: AnyObject> Context<K> {
     ///
     /// # Errors
     ///
-    /// Those of [`apply_child`](Self::apply_child), and [`Error::Setup`], without a request, if the controller does not
+    /// The errors of [`apply_child`](Self::apply_child), and [`Error::Setup`], without a request, if the controller does not
     /// declare [`shares`](crate::Controller::shares).
     pub async fn apply_shared<C: Object>(&self, intent: C) -> Result<Applied<C>> {
         Box::pin(self.apply_co_owned(&Kind::of(), intent, Existing::Repaired)).await
@@ -52,7 +52,7 @@ impl<K: AnyObject> Context<K> {
     ///
     /// # Errors
     ///
-    /// Those of [`apply_shared`](Self::apply_shared).
+    /// The errors of [`apply_shared`](Self::apply_shared).
     pub async fn adopt_shared<C: Object>(&self, intent: C) -> Result<Applied<C>> {
         Box::pin(self.apply_co_owned(&Kind::of(), intent, Existing::Adopted)).await
     }

@@ -50,7 +50,7 @@ impl<K: AnyObject> Context<K> {
         }
         let unchosen = &self.shared.unchosen;
         unchosen.wait(namespace, &self.key);
-        // A namespace that joined before we waited has woken nobody.
+        // A namespace that joined before we waited has caused no wake-up.
         if is_chosen() {
             return Ok(());
         }

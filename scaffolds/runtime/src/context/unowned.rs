@@ -19,7 +19,7 @@ pub(crate) const MARK_INDEX: &str = "applied-for";
 impl<K: AnyObject> Context<K> {
     /// Applies `intent` as [`apply_child`](Self::apply_child) does, to an object without an owner: one that this object
     /// cannot own, because it is in another namespace, or is cluster-scoped and this object is not; or one that outlives
-    /// this object. The namespace is that of the intent, or else [`namespace`](Self::namespace).
+    /// this object. The namespace is the intent's, or else [`namespace`](Self::namespace).
     ///
     /// # Guarantees
     ///
@@ -35,7 +35,7 @@ impl<K: AnyObject> Context<K> {
     ///
     /// # Errors
     ///
-    /// Those of [`apply_child`](Self::apply_child), and [`Error::Setup`], without a request, if the controller does not
+    /// The errors of [`apply_child`](Self::apply_child), and [`Error::Setup`], without a request, if the controller does not
     /// declare [`applies_unowned`](crate::Controller::applies_unowned), or the object is in a namespace that is not
     /// watched. In a namespace that a [selector](crate::ManagerBuilder::namespace_selector) does not choose, the error is
     /// retried, also without a request, and this object is reconciled at once when the namespace is chosen.
@@ -48,7 +48,7 @@ impl<K: AnyObject> Context<K> {
     ///
     /// # Errors
     ///
-    /// Those of [`apply_unowned`](Self::apply_unowned).
+    /// The errors of [`apply_unowned`](Self::apply_unowned).
     pub async fn adopt_unowned<C: Object>(&self, intent: C) -> Result<Applied<C>> {
         Box::pin(self.apply_marked(&Kind::of(), intent, Existing::Adopted)).await
     }

@@ -56,11 +56,11 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// the [`Context`](crate::Context). After a restart the watches have to be added again.
 #[derive(Clone, Default)]
 pub struct AddedWatches {
-    shared: Arc<Shared>,
+    shared: Arc<WatchRegistry>,
 }
 
 #[derive(Default)]
-struct Shared {
+struct WatchRegistry {
     connected: Mutex<Option<Arc<Connected>>>,
     watches: Mutex<HashMap<KindId, Added>>,
 }

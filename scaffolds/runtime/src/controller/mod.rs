@@ -132,7 +132,7 @@ impl<K: AnyObject> Controller<K> {
     /// `Ready`; each other one writes `<Name>Ready`: `BackupReady` for a controller `backup`. Write the same type in
     /// the reconciler.
     ///
-    /// Failures set it to `False`. A type whose name says that it is `True` if something is wrong, such as `Degraded` or
+    /// Failures set it to `False`. A type that is `True` if something is wrong, such as `Degraded` or
     /// `DiskPressure`, is refused at the registration: use [`abnormal_condition`](Self::abnormal_condition).
     pub fn condition(mut self, type_: impl Into<String>) -> Self {
         self.condition = Some(type_.into());

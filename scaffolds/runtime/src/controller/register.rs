@@ -6,7 +6,7 @@ use super::{Controller, Named, sources::Sources, uses::subscribe};
 use crate::{
     child::Applies,
     condition_types::check_polarity,
-    context::{Blocked, Deleted, InFlight, Shared, Unchosen},
+    context::{Blocked, Deleted, InFlight, ReconcileShared, Unchosen},
     error::{Error, Result},
     informer::Delta,
     key::ObjectKey,
@@ -129,7 +129,7 @@ impl<K: AnyObject> Controller<K> {
             return Err(Error::Setup(format!("{text}\n\nhint: {hint}")));
         }
 
-        let shared = Shared {
+        let shared = ReconcileShared {
             client: manager.client().clone(),
             recorder: manager.recorder(&self.name),
             clock: manager.clock().clone(),

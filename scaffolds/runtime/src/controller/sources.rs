@@ -51,7 +51,7 @@ impl<K: AnyObject> Controller<K> {
         self.uses(&Kind::of(), |kind| kind.owns_where(predicate))
     }
 
-    /// As [`owns`](Self::owns), for children that are also selected by labels: `selector` returns those of an object.
+    /// As [`owns`](Self::owns), for children that are also selected by labels: `selector` returns the labels of an object's children.
     /// An object with these labels and without a controller wakes every owner that may adopt it.
     /// [`Context::claim`](crate::Context::claim) adopts and releases children, and children may be deleted
     /// ([`prunes`](Self::prunes) is included).
@@ -65,7 +65,7 @@ impl<K: AnyObject> Controller<K> {
     /// Wakes every owner when an object of kind `C` changes that objects of kind `K` own together: each is named by an
     /// owner reference with `controller: false`. [`Context::apply_shared`](crate::Context::apply_shared) creates and
     /// joins such objects; with [`prunes`](Self::prunes), an owner may
-    /// [leave](crate::Context::release_shared) before it is deleted. The cache is that of [`owns`](Self::owns).
+    /// [leave](crate::Context::release_shared) before it is deleted. The cache is the same as for [`owns`](Self::owns).
     pub fn shares<C: Object>(self) -> Self {
         self.uses(&Kind::<C>::of(), Uses::shares)
     }
@@ -151,7 +151,7 @@ impl<K: AnyObject> Controller<K> {
         self.uses(&Kind::of(), |kind| kind.watches_where(predicate, map))
     }
 
-    /// As [`watches_where`](Self::watches_where), and `map` says how urgent each object is.
+    /// As [`watches_where`](Self::watches_where), and `map` returns the priority of each object.
     pub fn watches_with_priority<W: Object>(
         self,
         predicate: Predicate<W>,

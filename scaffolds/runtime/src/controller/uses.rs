@@ -10,7 +10,7 @@ use super::{
 use crate::{
     child::controller_of,
     context::{
-        MARK_INDEX, ORPHAN_INDEX, OWNER_INDEX, SHARED_INDEX, Selector, Source, Writes, marks, orphan_handler,
+        KindSource, MARK_INDEX, ORPHAN_INDEX, OWNER_INDEX, SHARED_INDEX, Selector, Writes, marks, orphan_handler,
         orphan_namespace, owner_uids,
     },
     error::Error,
@@ -238,9 +238,9 @@ pub(super) fn subscribe<C: AnyObject>(
     joining: &Joining<'_>,
     informer: Informer<C>,
     handler: impl Fn(&Delta<C>) + Send + Sync + 'static,
-) -> Source<C> {
+) -> KindSource<C> {
     let subscription = joining.subscribe(&informer, handler);
-    Source {
+    KindSource {
         informer,
         subscription,
         writes: Writes::default(),
@@ -275,17 +275,19 @@ fn keep<C: AnyObject>(
     informer.keep_records();
     let id = informer.kind().id().clone();
     // A source that only watches this kind is replaced: writes of children notify every subscriber but their owners.
-    let known = sources.get(&id).and_then(|source| source.downcast_ref::<Source<C>>());
+    let known = sources
+        .get(&id)
+        .and_then(|source| source.downcast_ref::<KindSource<C>>());
     let source = match known.filter(|source| source.writes.any()) {
         Some(known) => {
             informer.subscribe_as(known.subscription, handler);
-            Source {
+            KindSource {
                 informer,
                 subscription: known.subscription,
                 writes: known.writes.and(writes),
             }
         }
-        None => Source {
+        None => KindSource {
             writes,
             ..subscribe(joining, informer, handler)
         },

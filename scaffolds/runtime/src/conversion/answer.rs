@@ -17,14 +17,14 @@ use tracing::error;
 use super::{
     each::{Converted, Each, Goal},
     failure::Failures,
-    review::{self, Request},
+    review::{self, ConversionRequest},
 };
 use crate::{
     metrics::{Counter, Metrics},
     server::{AnswerBody, Endpoint, Share},
 };
 
-/// How many objects a thread converts at least: fewer take less time than starting it.
+/// The minimum of objects for a thread: fewer objects take less time than its start.
 const SHARE: usize = 32;
 /// The longest request in bytes, if the container has memory for it. An API server may send the objects of a list together,
 /// and each may have 1.5 MiB (etcd).
@@ -62,7 +62,7 @@ impl Conversion {
                 let why = AnswerBody::of("other requests use all of the memory\n");
                 return (StatusCode::SERVICE_UNAVAILABLE, why);
             };
-            let request = match Request::read(&body) {
+            let request = match ConversionRequest::read(&body) {
                 Ok(request) => request,
                 Err(why) => {
                     let status =

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 /// The limit on the annotations of one object, names and values (apimachinery, `pkg/api/validation/objectmeta.go`,
 /// `TotalAnnotationSizeLimitB`).
 const MOST: usize = 256 << 10;
-/// Of metadata, what a conversion may change.
+/// The metadata that a conversion may change.
 const CHANGEABLE: [&str; 2] = ["labels", "annotations"];
 /// By these an object is known.
 const IDENTITY: [&str; 3] = ["name", "namespace", "uid"];

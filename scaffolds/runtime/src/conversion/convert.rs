@@ -20,19 +20,19 @@ const FINGERPRINT: usize = 16;
 /// A function between two versions, on encoded objects.
 pub(super) type Convert = Authored<dyn Fn(&Value) -> Result<Value, Why> + Send + Sync>;
 
-/// Why a function did not convert an object.
+/// The reason that a function did not convert an object.
 pub(super) enum Why {
     /// It does not fit its type.
     Undecodable(serde_json::Error),
     Failed(String),
 }
 
-/// What came of a conversion.
+/// The result of a conversion.
 pub(super) enum Outcome {
     /// The object in the version that was asked for.
     Whole(Value),
     /// The type and metadata of an object that the version converted from does not show, without its mark: the other fields are
-    /// those of the stored object.
+    /// the fields of the stored object.
     Shell(Value),
 }
 
@@ -48,7 +48,7 @@ pub(crate) struct Converter {
     pub(super) assembled: OnceLock<Assembled>,
 }
 
-/// What the operator's own types say of the definition.
+/// The parts of the definition that follow from the operator's own types.
 #[derive(Default)]
 pub(super) struct Assembled {
     pub(super) schemas: BTreeMap<String, Structural>,
@@ -60,7 +60,7 @@ pub(super) struct Version {
     pub(super) name: String,
     /// The path of its Rust type, and what makes its definition.
     described: kubewright_schema::Crd<CustomResourceDefinition>,
-    /// As it is derived. Few operators ever need it, and it may be large.
+    /// The derived schema. Few operators ever need it, and it may be large.
     schema: OnceLock<Value>,
 }
 
@@ -118,7 +118,7 @@ impl Converter {
     ///
     /// # Errors
     ///
-    /// Why it cannot be converted; the message names the versions. If API servers store another version than this one, the
+    /// The reason that it cannot be converted; the message names the versions. If API servers store another version than this one, the
     /// only reasons are the object itself and the author's functions; [`Marks`] has the others.
     pub(super) fn convert_or_strip(&self, mut object: Value, api_version: &str) -> Result<Outcome, Failure> {
         let from = object["apiVersion"].as_str().unwrap_or_default().to_owned();
@@ -135,7 +135,7 @@ impl Converter {
         let (spoke, to) = path.map_err(Failure::from).map_err(named)?;
         let marks = Marks::take(&mut object, self.names());
         let mut marks = match self.is_stored(&from) {
-            // What is stored has no marks, but those that somebody has made up.
+            // A stored object has no marks, except forged ones.
             true => Marks::default(),
             false => marks,
         };
@@ -274,7 +274,7 @@ impl Converter {
         }
     }
 
-    /// The names of all versions, that of the hub first.
+    /// The names of all versions, with the hub first.
     pub(crate) fn versions(&self) -> impl Iterator<Item = &str> {
         [self.hub.name.as_str()]
             .into_iter()

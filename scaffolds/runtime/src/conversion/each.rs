@@ -18,7 +18,7 @@ use crate::{
     webhook::envelope::undecodable,
 };
 
-/// How many copies of a decoded object exist at a time while it is converted: the object, the argument and the result of both
+/// The number of copies of a decoded object that exist at a time during its conversion: the object, the argument and the result of both
 /// functions, and what is restored.
 const COPIES: usize = 6;
 /// The same of the metadata of a shell: the text, the shell, and what its fingerprint is calculated from.
@@ -28,7 +28,7 @@ const PART: usize = 64 << 10;
 /// About how much longer an object is in another version, with its annotation.
 const GROWTH: usize = 2;
 
-/// What converts objects.
+/// Converts objects.
 pub(super) struct Each {
     pub(super) converter: Converter,
     /// `None` in tests of the functions alone.
@@ -56,7 +56,7 @@ impl Goal {
         }
     }
 
-    /// What this future returns before the deadline. It is a task of its own: the runtime may end while a thread waits.
+    /// The result of this future, if it ends before the deadline. It is a task of its own: the runtime may end while a thread waits.
     fn wait<T: Send + 'static>(&self, future: impl Future<Output = T> + Send + 'static) -> Result<T, Failure> {
         let left = self.deadline.saturating_duration_since(Instant::now());
         let runtime = Handle::current();
@@ -67,7 +67,7 @@ impl Goal {
     }
 }
 
-/// What came of some objects: each of them in the desired version, with a comma after it, in memory that is reserved; and the
+/// The results for some objects: each of them in the desired version, with a comma after it, in memory that is reserved; and the
 /// failures.
 #[derive(Default)]
 pub(super) struct Converted {
@@ -142,7 +142,7 @@ impl Each {
     ///
     /// # Errors
     ///
-    /// What says nothing about the object, but ends the request.
+    /// A failure that is not the object's, and ends the request.
     fn one(&self, text: &str, goal: &Goal, failures: &mut Failures) -> Result<Option<String>, Failure> {
         let failure = match self.converted(text, goal) {
             Ok(object) => return Ok(Some(object)),

@@ -1,26 +1,26 @@
-//! Failures of conversions: of one object, with what panicked, and those of a request.
+//! Failures of conversions: of one object, and of a request.
 
 use std::fmt;
 
 use crate::isolate::Panic;
 
-/// How many objects of a request are named.
+/// The maximum of named objects of a request.
 const NAMED: usize = 3;
 /// The longest message in bytes. `serde` quotes invalid values in full.
 const LONGEST: usize = 1 << 10;
 
-/// Why an object was not converted.
+/// The reason that an object was not converted.
 #[derive(Debug)]
 pub(crate) struct Failure {
     pub(crate) message: String,
     /// Whether a function panicked.
     pub(crate) panicked: bool,
-    /// Whether the same conversion may succeed later: it says nothing about the object.
+    /// Whether the same conversion may succeed later, because the failure is not the object's.
     pub(super) is_temporary: bool,
 }
 
 impl Failure {
-    /// A failure that says nothing about the object.
+    /// A failure that is not the object's.
     pub(super) fn temporary(message: String) -> Self {
         Self {
             is_temporary: true,
@@ -59,7 +59,7 @@ impl From<Panic> for Failure {
 pub(super) struct Failures {
     pub(super) count: usize,
     pub(super) panics: usize,
-    /// How many of the objects are in the answer nevertheless, without what could not be converted.
+    /// The number of failed objects that are in the answer nevertheless, without the parts that could not be converted.
     pub(super) shown: usize,
     /// The first ones, each with its object.
     pub(super) named: Vec<String>,
@@ -83,7 +83,7 @@ impl Failures {
         }
     }
 
-    /// Adds those of later objects.
+    /// Adds the failures of later objects.
     pub(super) fn extend(&mut self, later: Self) {
         self.count += later.count;
         self.panics += later.panics;
@@ -92,7 +92,7 @@ impl Failures {
         self.named.extend(later.named.into_iter().take(left));
     }
 
-    /// Why the request fails: the first failure, and how many there are besides; `None` if each object is in the answer.
+    /// The reason that the request fails: the first failure, and how many there are besides; `None` if each object is in the answer.
     pub(super) fn refusal(&self) -> Option<String> {
         let first = self.named.first().filter(|_| self.count > self.shown)?;
         Some(match self.count - 1 {

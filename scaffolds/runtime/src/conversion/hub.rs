@@ -87,7 +87,7 @@ use crate::{
 #[must_use = "it converts nothing until it is registered"]
 pub struct Hub<H> {
     to: BTreeMap<String, Spoke>,
-    /// What cannot be declared.
+    /// The error of an invalid declaration.
     wrong: Option<String>,
     hub: std::marker::PhantomData<fn() -> H>,
 }
@@ -168,7 +168,7 @@ impl<H: Object + CustomResourceExt> Hub<H> {
         })
     }
 
-    /// What converts objects.
+    /// The converter of objects.
     pub(crate) fn converter(self) -> Result<Converter> {
         let kind = Kind::<H>::of();
         let wrong = match self.wrong {

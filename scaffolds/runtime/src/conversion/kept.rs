@@ -1,4 +1,4 @@
-//! What a version cannot hold: found by converting back, written into an annotation, and restored where what was visible
+//! Values that a version cannot hold: found by converting back, written into an annotation, and restored where what was visible
 //! of it is unchanged.
 
 use std::fmt::Write;
@@ -20,20 +20,20 @@ pub(crate) fn annotation(group: &str, version: &str) -> String {
 /// The text of the annotation.
 #[derive(Deserialize, Serialize)]
 struct Kept {
-    /// Of the body that the annotation was written beside.
+    /// The digest of the body beside which the annotation was written.
     digest: String,
-    kept: Vec<Entry>,
+    kept: Vec<Lost>,
 }
 
 /// A value that gets lost.
 #[derive(Debug, Deserialize, PartialEq, Serialize)]
-struct Entry {
+struct Lost {
     /// The names of the fields that lead to it.
     path: Vec<String>,
-    /// As it is: none if the field is absent, else one.
+    /// The value before the conversion: empty if the field is absent, else one item.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     value: Vec<Value>,
-    /// As it comes back: none if the field is absent, else one.
+    /// The value after conversion and back: empty if the field is absent, else one item.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     shown: Vec<Value>,
 }
@@ -41,7 +41,7 @@ struct Entry {
 /// The levels of the annotation's text around a value.
 const LEVELS: usize = 4;
 
-/// What the annotation has to keep of `original` beside the body `converted`, of which `back` is the conversion back;
+/// The values of `original` that the annotation has to keep beside the body `converted`, of which `back` is the conversion back;
 /// `None` if nothing is lost.
 ///
 /// # Errors
@@ -55,7 +55,7 @@ pub(super) fn lost(original: &Value, back: &Value, converted: &Value) -> Result<
     if kept.is_empty() {
         return Ok(None);
     }
-    let values = |entry: &Entry| entry.value.iter().chain(&entry.shown).map(levels).max();
+    let values = |entry: &Lost| entry.value.iter().chain(&entry.shown).map(levels).max();
     if let Some(entry) = kept
         .iter()
         .find(|entry| values(entry).unwrap_or_default() + LEVELS > DEEPEST)
@@ -70,7 +70,7 @@ pub(super) fn lost(original: &Value, back: &Value, converted: &Value) -> Result<
     text.map(Some).map_err(|error| error.to_string())
 }
 
-/// How many lists and objects are in each other.
+/// The nesting depth of lists and objects.
 fn levels(value: &Value) -> usize {
     match value {
         Value::Array(items) => 1 + items.iter().map(levels).max().unwrap_or_default(),
@@ -91,7 +91,7 @@ pub(crate) fn hidden(object: &Value, annotation: &str) -> Vec<String> {
 }
 
 /// Adds the differences. Metadata is left to the functions.
-fn compare(path: &mut Vec<String>, original: &Map<String, Value>, back: &Map<String, Value>, kept: &mut Vec<Entry>) {
+fn compare(path: &mut Vec<String>, original: &Map<String, Value>, back: &Map<String, Value>, kept: &mut Vec<Lost>) {
     let added = back.keys().filter(|name| !original.contains_key(*name));
     let is_metadata = |name: &str| path.is_empty() && name == METADATA;
     let names: Vec<_> = original.keys().chain(added).filter(|name| !is_metadata(name)).collect();
@@ -100,7 +100,7 @@ fn compare(path: &mut Vec<String>, original: &Map<String, Value>, back: &Map<Str
         match (original.get(name), back.get(name)) {
             (value, shown) if value == shown => {}
             (Some(Value::Object(original)), Some(Value::Object(back))) => compare(path, original, back, kept),
-            (value, shown) => kept.push(Entry {
+            (value, shown) => kept.push(Lost {
                 path: path.clone(),
                 value: value.cloned().into_iter().collect(),
                 shown: shown.cloned().into_iter().collect(),
@@ -152,7 +152,7 @@ pub(super) fn adds_nothing(back: &Value, written: &Value, shown: &Value) -> bool
     }
 }
 
-impl Entry {
+impl Lost {
     /// Sets the value, unless what was visible has been changed or removed. Of a list that was changed, the items that
     /// were not changed get back what they have lost.
     fn restore(mut self, body: &mut Value, is_unchanged: bool) {

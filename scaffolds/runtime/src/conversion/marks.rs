@@ -63,7 +63,7 @@ impl Marks {
     ///
     /// # Errors
     ///
-    /// Why not.
+    /// The reason to refuse the write.
     pub(super) fn permit_write(&self, object: &Value, fingerprint: &str) -> Result<(), String> {
         let is_deleted = !object["metadata"]["deletionTimestamp"].is_null();
         if self.is_empty() || self.fingerprint == fingerprint || is_deleted {
@@ -72,7 +72,7 @@ impl Marks {
         Err(self.refusal())
     }
 
-    /// Why an object with these marks is not written.
+    /// The reason that an object with these marks is not written.
     pub(super) fn refusal(&self) -> String {
         let Some((name, reason)) = self.reasons.first_key_value() else {
             return String::new();

@@ -1,5 +1,5 @@
 //! Conversion between the versions of a kind: the declaration of an author's functions, and the webhook that calls them.
-//! What a version cannot hold is kept beside it. HTTP is the server's business.
+//! Values that a version cannot hold are kept beside it. HTTP is the server's business.
 
 mod answer;
 mod body;

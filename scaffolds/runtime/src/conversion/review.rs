@@ -17,14 +17,14 @@ const KIND: &str = "ConversionReview";
 /// objects would take many times its length.
 const SHORTEST: usize = 25;
 
-/// How many objects are together in a group. A place for each object would take as much memory as short objects.
+/// The number of objects in a group. A place for each object would take as much memory as short objects.
 const GROUP: usize = 32;
 /// The longest uid and version in bytes. Kubernetes' own are shorter.
 const LONGEST: usize = 1 << 10;
 
 /// Objects, and the version that they are to be converted to.
 #[derive(Debug, Deserialize)]
-pub(super) struct Request<'a> {
+pub(super) struct ConversionRequest<'a> {
     pub(super) uid: String,
     #[serde(rename = "desiredAPIVersion")]
     pub(super) desired: String,
@@ -85,12 +85,12 @@ pub(super) fn separate(part: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-impl<'a> Request<'a> {
+impl<'a> ConversionRequest<'a> {
     /// Reads a ConversionReview.
     ///
     /// # Errors
     ///
-    /// The body is not one; the message says why.
+    /// The body is not a review; the message is the reason.
     pub(super) fn read(body: &'a [u8]) -> Result<Self, String> {
         let request: Self = envelope::request(body, VERSION, KIND)?;
         if request.uid.len().max(request.desired.len()) > LONGEST {
@@ -99,12 +99,12 @@ impl<'a> Request<'a> {
         Ok(request)
     }
 
-    /// How many objects there are.
+    /// The number of objects.
     pub(super) fn count(&self) -> usize {
         self.objects.count
     }
 
-    /// Where the objects are in the body that this was read from: at most this many parts of the list, as [`separate`] takes
+    /// The positions of the objects in the body that this was read from: at most this many parts of the list, as [`separate`] takes
     /// them, of about the same number of objects.
     pub(super) fn parts(&self, body: &[u8], most: usize) -> Vec<Range<usize>> {
         let groups = &self.objects.groups;
@@ -143,7 +143,7 @@ mod tests {
 
     #[test]
     fn what_is_no_review_is_named() {
-        let read = |value: Value| Request::read(value.to_string().as_bytes()).unwrap_err();
+        let read = |value: Value| ConversionRequest::read(value.to_string().as_bytes()).unwrap_err();
         assert!(read(json!([])).starts_with("the body is no ConversionReview: "));
         assert_eq!(
             read(json!({"apiVersion": "apiextensions.k8s.io/v1beta1", "kind": KIND})),
@@ -171,7 +171,7 @@ mod tests {
             let mut review = empty_review("g/v1").to_string();
             let list = format!("[ {}\n]", objects.join(" ,\t"));
             review = review.replace("[]", &list);
-            let request = Request::read(review.as_bytes()).unwrap();
+            let request = ConversionRequest::read(review.as_bytes()).unwrap();
             assert_eq!(request.count(), count);
             for most in [1, 2, 3, 100] {
                 let parts = request.parts(review.as_bytes(), most);

@@ -154,7 +154,7 @@ fn source() -> Value {
     json!({"type": "prometheus", "uid": "${datasource}"})
 }
 
-/// A variable whose values are those of a query, read again when the time range changes.
+/// A variable with the values of a query, which is read again when the time range changes.
 fn variable(name: &str, query: &str) -> Value {
     json!({
         "name": name,

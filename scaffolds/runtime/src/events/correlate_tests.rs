@@ -5,13 +5,13 @@ use std::sync::Arc;
 use k8s_openapi::api::core::v1::ObjectReference;
 
 use super::{
-    super::event::{EventType, Source},
+    super::event::{EventSource, EventType},
     *,
 };
 
 fn occurrence(name: &str, note: &str) -> Occurrence {
     Occurrence {
-        source: Arc::new(Source::new("op", "foobar")),
+        source: Arc::new(EventSource::new("op", "foobar")),
         regarding: ObjectReference {
             name: Some(name.to_owned()),
             ..ObjectReference::default()

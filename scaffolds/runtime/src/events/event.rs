@@ -39,12 +39,12 @@ impl EventType {
 
 /// The reporting component of an event.
 #[derive(Debug)]
-pub(super) struct Source {
+pub(super) struct EventSource {
     pub(super) controller: String,
     pub(super) instance: String,
 }
 
-impl Source {
+impl EventSource {
     /// The reporting controller must be a qualified name: a DNS name, a slash, and up to 63 letters, digits, `-`, `_`,
     /// `.`.
     pub(super) fn new(operator: &str, controller: &str) -> Self {
@@ -62,7 +62,7 @@ impl Source {
 /// One occurrence, as a controller records it.
 #[derive(Clone, Debug)]
 pub(super) struct Occurrence {
-    pub(super) source: Arc<Source>,
+    pub(super) source: Arc<EventSource>,
     pub(super) regarding: ObjectReference,
     pub(super) type_: EventType,
     pub(super) reason: String,

@@ -19,7 +19,7 @@ use tokio::sync::{mpsc, watch};
 pub use self::event::EventType;
 pub(crate) use self::yielding::Reconciles;
 use self::{
-    event::{Occurrence, Source},
+    event::{EventSource, Occurrence},
     sink::Sink,
     writer::Writer,
 };
@@ -49,7 +49,7 @@ struct Dropped {
 /// Records the events of one controller. Cheap to clone.
 #[derive(Clone)]
 pub struct Recorder {
-    source: Arc<Source>,
+    source: Arc<EventSource>,
     outbox: mpsc::Sender<Occurrence>,
     dropped: Dropped,
     reconciles: Reconciles,
@@ -116,7 +116,7 @@ impl Events {
     /// A recorder for a controller of an operator. The reporting controller of its events is `<operator>/<controller>`,
     /// the instance `<operator>-<host name>`.
     pub fn recorder(&self, operator: &str, controller: &str) -> Recorder {
-        let source = Arc::new(Source::new(operator, controller));
+        let source = Arc::new(EventSource::new(operator, controller));
         Recorder {
             source,
             outbox: self.outbox.clone(),

@@ -81,7 +81,7 @@ impl Writer {
         }
         let unwritten = self.correlator.unwritten();
         self.extend(unwritten);
-        // What is not written by then is dropped: events are best effort, and must not delay the end of the process.
+        // Events that are not written by then are dropped: they are best effort, and must not delay the end of the process.
         let _ = timeout(FLUSH, self.flush()).await;
     }
 

@@ -15,7 +15,7 @@ use tokio::{sync::Notify, time::Instant};
 pub(super) const YIELD: Duration = Duration::from_secs(1);
 
 /// The same while further objects wait for a worker and reconciles keep ending. An event costs the API server as much
-/// as a child: it would take a fifth of the time until thousands of new objects are Ready, for events that nobody reads
+/// as a child: it would take a fifth of the time until thousands of new objects are Ready, for events without readers
 /// that fast. It is not longer, because waiting events are lost if the process is killed. If the workers wait for
 /// something other than the API server, so that none has ended for [`YIELD`], the API server has time for events.
 pub(super) const CROWDED_YIELD: Duration = Duration::from_secs(10);

@@ -40,10 +40,10 @@ const LIMIT: u32 = 20;
 /// author that blocks there, such as a predicate, would stop the start of workers, the loss of the lease and the signals
 /// from being noticed. They may wait for as long as they like.
 #[derive(Clone, Debug, Default)]
-pub struct Heartbeat(Arc<State>);
+pub struct Heartbeat(Arc<HeartbeatState>);
 
 #[derive(Debug, Default)]
-struct State {
+struct HeartbeatState {
     /// The length of a tick, once it is started.
     tick: OnceLock<Duration>,
     pulses: Pulses,
@@ -105,7 +105,7 @@ impl Heartbeat {
         (silent >= LIMIT).then(|| TICK * silent)
     }
 
-    /// An error that says what has made no progress, and for how long, if the process counts as stuck.
+    /// An error with the part that has made no progress, and the time without progress, if the process counts as stuck.
     pub(crate) fn check(&self) -> Result<(), String> {
         match self.stalled() {
             Some(silent) => {
@@ -129,7 +129,7 @@ impl Heartbeat {
     }
 }
 
-impl State {
+impl HeartbeatState {
     /// One tick.
     fn observe(&self) {
         self.polls.observe();

@@ -6,7 +6,7 @@ use kube::{Api, api::ListParams};
 use tokio::time::{Instant, sleep};
 
 use super::{
-    Informer, Scope, Shared, Watchable,
+    Informer, Scope, SharedInformer, Watchable,
     decode::Decoded,
     health::{Retry, reason},
     paging::paged,
@@ -62,7 +62,7 @@ impl<K: Watchable> Informer<K> {
     }
 }
 
-impl<K: Watchable> Shared<K> {
+impl<K: Watchable> SharedInformer<K> {
     /// Lists the objects of a namespace, page by page, as the watch of its place does.
     async fn list_joining(&self, namespace: &str, list: u64) -> Result<(), String> {
         let key = ObjectKey::new(Some(namespace), "");

@@ -10,7 +10,7 @@ use std::{
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ManagedFieldsEntry, ObjectMeta};
 use kube::{Resource, runtime::watcher};
 
-use super::{managed, place::Place, reflection::Broken};
+use super::{managed, place::WatchRequest, reflection::Broken};
 use crate::isolate::isolated;
 
 /// The namespaces in which objects are watched.
@@ -47,7 +47,7 @@ pub struct InformerConfig<K> {
     /// without namespaces, have no effect. Default: none.
     pub namespace_selectors: BTreeMap<String, Selectors>,
     /// Field managers, or prefixes of their names, whose `managedFields` entries are kept, except entries for
-    /// subresources. If any is kept, one empty entry stands for those of all others. Default: none; the entries are
+    /// subresources. If any is kept, one empty entry stands for the entries of all others. Default: none; the entries are
     /// often the larger part of an object.
     pub keep_managers: Vec<String>,
     /// Keeps the field trees of those entries as their JSON text in a string, which needs a thirtieth of the memory.
@@ -123,7 +123,7 @@ impl<K: Resource> InformerConfig<K> {
     /// A paged list, then a watch with bookmarks. Not a streaming list: servers before 1.34 may refuse it, and pages
     /// bound the memory as well. The list is a quorum read (`MostRecent`), so that a restarted operator never sees a
     /// state older than the one before its restart.
-    pub(super) fn watcher(&self, place: &Place) -> watcher::Config {
+    pub(super) fn watcher(&self, place: &WatchRequest) -> watcher::Config {
         watcher::Config {
             label_selector: place.label_selector().map(str::to_owned),
             field_selector: place.field_selector(),

@@ -32,7 +32,7 @@ const MAX_ERROR: usize = 512;
 pub(super) enum Decoded<K> {
     Valid {
         object: K,
-        /// What it was decoded from: without `managedFields`.
+        /// The text from which it was decoded, without `managedFields`.
         text: Box<str>,
         records: Option<Box<str>>,
     },
@@ -122,7 +122,7 @@ fn split(json: &str) -> (Cow<'_, str>, Option<&str>) {
 /// and on one that is being deleted, which has empty required fields. Who may write that may also remove its finalizers.
 pub(crate) fn unconverted(json: &str) -> Option<String> {
     #[derive(Deserialize)]
-    struct Metadata {
+    struct LabelledMetadata {
         #[serde(default)]
         labels: BTreeMap<String, String>,
         #[serde(rename = "deletionTimestamp")]
@@ -136,7 +136,7 @@ pub(crate) fn unconverted(json: &str) -> Option<String> {
     let known = |name: &String| ["apiVersion", "kind", "metadata"].contains(&name.as_str());
     let api_version: String = serde_json::from_str(fields.get("apiVersion")?.get()).ok()?;
     let (group, version) = api_version.rsplit_once('/')?;
-    let Metadata { labels, deleted } = serde_json::from_str(fields.get("metadata")?.get()).ok()?;
+    let LabelledMetadata { labels, deleted } = serde_json::from_str(fields.get("metadata")?.get()).ok()?;
     if deleted.is_none() && !fields.keys().all(known) {
         return None;
     }
@@ -152,11 +152,11 @@ pub(crate) fn unconverted(json: &str) -> Option<String> {
 fn identity(json: &str) -> ObjectMeta {
     #[derive(Deserialize)]
     struct Object {
-        metadata: Metadata,
+        metadata: NamedMetadata,
     }
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
-    struct Metadata {
+    struct NamedMetadata {
         name: Option<String>,
         namespace: Option<String>,
         uid: Option<String>,
@@ -164,7 +164,7 @@ fn identity(json: &str) -> ObjectMeta {
     }
     let Ok(Object {
         metadata:
-            Metadata {
+            NamedMetadata {
                 name,
                 namespace,
                 uid,

@@ -25,7 +25,7 @@ pub enum Delta<K> {
     },
     /// The object is gone; this is the version delivered last. Also delivered if the deletion itself was missed.
     Deleted(Arc<K>),
-    /// Nothing changed: a periodic resync.
+    /// The object has not changed: a periodic resync.
     Resync(Arc<K>),
     /// The object exists but cannot be decoded; delivered once per version. The object is not in the store: an earlier
     /// valid version is removed, without a [`Delta::Deleted`]. When it becomes valid again, [`Delta::Added`] is

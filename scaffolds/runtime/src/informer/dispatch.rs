@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::{Shared, Watchable, delta::Delta};
+use super::{SharedInformer, Watchable, delta::Delta};
 use crate::{isolate::Authored, kind::Kind};
 
 /// Identifies a subscriber of an informer.
@@ -19,7 +19,7 @@ type Subscribers<K> = Arc<Vec<(SubscriptionId, Handler<K>)>>;
 /// Changes that subscribers have not been notified of. Stored with the state that changed, under the same lock.
 pub(super) struct Dispatch<K> {
     subscribers: Subscribers<K>,
-    pending: VecDeque<Item<K>>,
+    pending: VecDeque<DispatchItem<K>>,
     /// A task is notifying. There is at most one at a time, which keeps the order; it also delivers what other tasks
     /// add meanwhile.
     busy: bool,
@@ -28,7 +28,7 @@ pub(super) struct Dispatch<K> {
     left: Vec<SubscriptionId>,
 }
 
-enum Item<K> {
+enum DispatchItem<K> {
     Delta {
         delta: Delta<K>,
         except: Option<SubscriptionId>,
@@ -60,7 +60,7 @@ impl<K> Dispatch<K> {
 
     pub(super) fn push(&mut self, deltas: impl IntoIterator<Item = Delta<K>>, except: Option<SubscriptionId>) {
         self.pending
-            .extend(deltas.into_iter().map(|delta| Item::Delta { delta, except }));
+            .extend(deltas.into_iter().map(|delta| DispatchItem::Delta { delta, except }));
     }
 
     /// Adds a subscriber that gets `replay`, and then the later changes.
@@ -73,22 +73,22 @@ impl<K> Dispatch<K> {
 
     /// As [`join`](Self::join), as a further handler of a subscriber.
     pub(super) fn join_as(&mut self, id: SubscriptionId, handler: Handler<K>, replay: Vec<Delta<K>>) {
-        self.pending.push_back(Item::Join { id, handler, replay });
+        self.pending.push_back(DispatchItem::Join { id, handler, replay });
     }
 
     /// Adds a marker that `source` has been listed in this [round](super::health::Health::round), after all pending
     /// changes.
     pub(super) fn listed(&mut self, source: usize, round: u64) {
-        self.pending.push_back(Item::Listed { source, round });
+        self.pending.push_back(DispatchItem::Listed { source, round });
     }
 
     /// Adds a marker that the API server does not serve the kind to `source`, after all pending changes.
     pub(super) fn absent(&mut self, source: usize) {
-        self.pending.push_back(Item::Absent { source });
+        self.pending.push_back(DispatchItem::Absent { source });
     }
 
     /// Takes the pending changes and the subscribers; `None` if nothing is pending or another task is notifying.
-    fn take(&mut self, mine: bool) -> Option<(VecDeque<Item<K>>, Subscribers<K>)> {
+    fn take(&mut self, mine: bool) -> Option<(VecDeque<DispatchItem<K>>, Subscribers<K>)> {
         if self.busy && !mine {
             return None;
         }
@@ -102,7 +102,7 @@ impl<K> Dispatch<K> {
     pub(super) fn leave(&mut self, id: SubscriptionId) -> Subscribers<K> {
         let pending = self.pending.len();
         self.pending
-            .retain(|item| !matches!(item, Item::Join { id: joining, .. } if *joining == id));
+            .retain(|item| !matches!(item, DispatchItem::Join { id: joining, .. } if *joining == id));
         let others = self.subscribers.iter().filter(|(known, _)| *known != id);
         let others: Vec<_> = others.cloned().collect();
         if self.busy && pending == self.pending.len() && others.len() == self.subscribers.len() {
@@ -123,7 +123,7 @@ impl<K> Dispatch<K> {
     }
 }
 
-impl<K: Watchable> Shared<K> {
+impl<K: Watchable> SharedInformer<K> {
     /// Notifies subscribers of all pending changes, unless another task is notifying: that task delivers them.
     pub(super) fn notify_pending(&self) {
         let mut mine = false;
@@ -134,20 +134,20 @@ impl<K: Watchable> Shared<K> {
             mine = true;
             for item in items {
                 match item {
-                    Item::Delta { delta, except } => {
+                    DispatchItem::Delta { delta, except } => {
                         let others = subscribers.iter().filter(|(id, _)| Some(*id) != except);
                         others.for_each(|(_, handler)| call(&self.kind, handler, &delta));
                     }
-                    Item::Join { id, handler, replay } => {
+                    DispatchItem::Join { id, handler, replay } => {
                         replay.iter().for_each(|delta| call(&self.kind, &handler, delta));
                         subscribers = self.lock().dispatch.admit(id, handler);
                     }
-                    Item::Listed { source, round } => {
+                    DispatchItem::Listed { source, round } => {
                         if self.health.listed(source, round) {
                             self.presence.notify(true);
                         }
                     }
-                    Item::Absent { source } => {
+                    DispatchItem::Absent { source } => {
                         if self.health.absent(source) {
                             self.presence.notify(false);
                         }

@@ -6,7 +6,7 @@ use std::{future::Future, sync::Arc};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use tokio::task_local;
 
-use super::{Shared, Watchable};
+use super::{SharedInformer, Watchable};
 
 task_local! {
     /// The writes that the watch of this task awaits. `Deserialize` has no parameter for them.
@@ -21,9 +21,9 @@ pub(super) trait Awaits: Send + Sync {
     fn awaits(&self, metadata: &ObjectMeta) -> bool;
 }
 
-impl<K: Watchable> Awaits for Shared<K> {
+impl<K: Watchable> Awaits for SharedInformer<K> {
     fn any(&self) -> bool {
-        // What a transform leaves of an object is not in the text that would be stored.
+        // The text that would be stored does not contain the result of a transform.
         self.config.transform.is_none() && self.lock().reflection.awaits_any()
     }
 

@@ -121,7 +121,7 @@ impl Health {
         });
     }
 
-    /// Of the sources that are not listed: when the one without progress for the longest time last made progress.
+    /// The time of the last progress of the source that waits longest, among the sources that are not listed yet.
     /// `None` once all are listed.
     pub(super) fn progressed(&self) -> Option<Instant> {
         let sources = self.sources.lock().unwrap_or_else(PoisonError::into_inner);

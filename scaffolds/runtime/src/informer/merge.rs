@@ -8,7 +8,7 @@ use kube::Resource;
 use super::delta::Delta;
 use crate::{
     key::ObjectKey,
-    store::{Contents, Invalid, Text, Version},
+    store::{Contents, Invalid, ResourceVersion, Text},
 };
 
 /// A version of an object that a list, a watch or a response shows.
@@ -95,9 +95,9 @@ pub(super) fn supersedes(new: &ObjectMeta, old: &ObjectMeta) -> bool {
     is_newer(new, old)
 }
 
-pub(super) fn is_newer(new: Version<'_>, old: Version<'_>) -> bool {
+pub(super) fn is_newer(new: ResourceVersion<'_>, old: ResourceVersion<'_>) -> bool {
     match (new, old) {
-        (Version::Number(new), Version::Number(old)) => new > old,
+        (ResourceVersion::Number(new), ResourceVersion::Number(old)) => new > old,
         _ => new != old,
     }
 }
@@ -108,9 +108,9 @@ pub(super) fn has_number(metadata: &ObjectMeta) -> bool {
 }
 
 pub(super) fn number(version: &str) -> Option<u64> {
-    match Version::from(Some(version)) {
-        Version::Number(number) => Some(number),
-        Version::Other(_) => None,
+    match ResourceVersion::from(Some(version)) {
+        ResourceVersion::Number(number) => Some(number),
+        ResourceVersion::Other(_) => None,
     }
 }
 

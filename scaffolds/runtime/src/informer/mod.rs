@@ -34,7 +34,7 @@ pub(crate) use self::paging::paged;
 use self::{
     dispatch::{Dispatch, Handler},
     health::Health,
-    place::Place,
+    place::WatchRequest,
     presence::Presence,
     reflection::{Broken, Reflection},
 };
@@ -68,10 +68,10 @@ impl<K: Resource + DeserializeOwned + Clone + Debug + Send + Sync + 'static> Wat
 ///
 /// For metadata only, use `Informer<PartialObjectMeta<K>>`.
 pub struct Informer<K> {
-    shared: Arc<Shared<K>>,
+    shared: Arc<SharedInformer<K>>,
 }
 
-struct Shared<K> {
+struct SharedInformer<K> {
     kind: Kind<K>,
     client: Client,
     config: InformerConfig<K>,
@@ -80,10 +80,10 @@ struct Shared<K> {
     /// Notifies the watches that they start again with a list.
     restarts: Sender<()>,
     /// Each has a watch of its own.
-    places: Vec<Place>,
+    places: Vec<WatchRequest>,
     store: Store<K>,
     /// Locked for every change, before the store's own lock; readers of the store lock only the latter.
-    state: Mutex<State<K>>,
+    state: Mutex<InformerState<K>>,
     health: Health,
     presence: Presence,
     started: AtomicBool,
@@ -95,7 +95,7 @@ struct Shared<K> {
     unordered: AtomicU64,
 }
 
-struct State<K> {
+struct InformerState<K> {
     reflection: Reflection<K>,
     dispatch: Dispatch<K>,
 }
@@ -131,9 +131,9 @@ impl<K: Watchable> Informer<K> {
     /// As [`Self::new`], for a kind that may have no Rust type.
     pub fn of(client: Client, kind: Kind<K>, config: InformerConfig<K>) -> Self {
         let store = Store::new();
-        let places = Place::all(&kind, &config);
+        let places = WatchRequest::all(&kind, &config);
         let reflection = Reflection::new(store.clone(), places.clone());
-        let state = Mutex::new(State {
+        let state = Mutex::new(InformerState {
             reflection,
             dispatch: Dispatch::new(),
         });
@@ -141,7 +141,7 @@ impl<K: Watchable> Informer<K> {
         let presence = Presence::new(config.optional);
         let started = AtomicBool::new(false);
         Self {
-            shared: Arc::new(Shared {
+            shared: Arc::new(SharedInformer {
                 kind,
                 client,
                 config,
@@ -320,9 +320,9 @@ impl<K: Watchable> Informer<K> {
     }
 }
 
-impl<K: Watchable> Shared<K> {
+impl<K: Watchable> SharedInformer<K> {
     /// Changes the state, then notifies subscribers.
-    fn change<T>(&self, change: impl FnOnce(&mut State<K>) -> T) -> T {
+    fn change<T>(&self, change: impl FnOnce(&mut InformerState<K>) -> T) -> T {
         let result = change(&mut self.lock());
         self.notify_pending();
         result
@@ -332,7 +332,7 @@ impl<K: Watchable> Shared<K> {
         self.config.trim(object, self.keeps_records.load(Ordering::Relaxed))
     }
 
-    fn lock(&self) -> MutexGuard<'_, State<K>> {
+    fn lock(&self) -> MutexGuard<'_, InformerState<K>> {
         // Under this lock, the only code from outside of this module are index functions and destructors, whose panics
         // are caught, and `Deserialize` of texts that it has decoded before.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::atomic::Ordering};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use tokio::time::Instant;
 
-use super::{Informer, Shared, SubscriptionId, Watchable, merge::has_number};
+use super::{Informer, SharedInformer, SubscriptionId, Watchable, merge::has_number};
 use crate::key::ObjectKey;
 
 impl<K: Watchable> Informer<K> {
@@ -42,7 +42,7 @@ impl<K: Watchable> Informer<K> {
     }
 }
 
-impl<K: Watchable> Shared<K> {
+impl<K: Watchable> SharedInformer<K> {
     /// Whether an object with this metadata is certain to be selected.
     fn selects(&self, metadata: &ObjectMeta) -> bool {
         let nothing = BTreeMap::new();

@@ -10,7 +10,7 @@ use crate::{key::ObjectKey, kind::Kind, selector};
 
 /// The request of one watch.
 #[derive(Clone, Debug)]
-pub(super) struct Place {
+pub(super) struct WatchRequest {
     /// `None` for all namespaces, except for those in `except`.
     pub(super) namespace: Option<String>,
     except: BTreeSet<String>,
@@ -19,7 +19,7 @@ pub(super) struct Place {
     labels: Option<Selector>,
 }
 
-impl Place {
+impl WatchRequest {
     fn new(namespace: Option<&str>, selectors: Selectors) -> Self {
         let labels = selectors.labels.as_deref().and_then(|text| selector::parse(text).ok());
         Self {

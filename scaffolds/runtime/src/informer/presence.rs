@@ -13,7 +13,7 @@ use kube::{Error, runtime::watcher};
 use tokio::{sync::Mutex, time::sleep};
 use tracing::{debug, info};
 
-use super::{Shared, Watchable};
+use super::{SharedInformer, Watchable};
 use crate::jitter::Jitter;
 
 /// The delay before discovery is asked again; it doubles, up to [`LONGEST`].
@@ -68,7 +68,7 @@ impl Presence {
     }
 }
 
-impl<K: Watchable> Shared<K> {
+impl<K: Watchable> SharedInformer<K> {
     /// Whether a watch failed because the API server does not serve the kind, which may be absent.
     pub(super) async fn is_absent(&self, error: &watcher::Error) -> bool {
         let presence = &self.presence;

@@ -10,12 +10,12 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::Resource;
 use tokio::time::Instant;
 
-use self::chosen::Chosen;
+use self::chosen::ChosenNamespaces;
 pub(super) use self::chosen::Join;
 use super::{
     delta::Delta,
     merge::{Fresh, is_newer, merge, number, supersedes, take_away},
-    place::Place,
+    place::WatchRequest,
 };
 use crate::{
     key::ObjectKey,
@@ -30,9 +30,9 @@ use crate::{
 #[derive(Debug)]
 pub(super) struct Reflection<K> {
     store: Store<K>,
-    sources: Vec<Source>,
+    sources: Vec<WatchState>,
     /// The namespaces whose objects are stored, unless all are.
-    chosen: Option<Chosen>,
+    chosen: Option<ChosenNamespaces>,
     /// Our own writes that were merged before a watch showed them.
     unseen: HashMap<ObjectKey, Unseen>,
     /// Counts started lists and merged writes, to determine which came first.
@@ -41,8 +41,8 @@ pub(super) struct Reflection<K> {
 
 /// One watch.
 #[derive(Debug)]
-struct Source {
-    place: Place,
+struct WatchState {
+    place: WatchRequest,
     /// The names that a list in progress has shown so far, and the tick of its start.
     listing: Option<(u64, HashSet<ObjectKey>)>,
     listed_once: bool,
@@ -69,8 +69,8 @@ pub(super) struct Broken {
 }
 
 impl<K: Resource + Clone> Reflection<K> {
-    pub(super) fn new(store: Store<K>, places: Vec<Place>) -> Self {
-        let source = |place| Source {
+    pub(super) fn new(store: Store<K>, places: Vec<WatchRequest>) -> Self {
+        let source = |place| WatchState {
             place,
             listing: None,
             listed_once: false,
@@ -186,7 +186,7 @@ impl<K: Resource + Clone> Reflection<K> {
         deltas
     }
 
-    /// A watch shows that an object was deleted; `metadata` is that of its last state.
+    /// A watch shows that an object was deleted; `metadata` is of its last state.
     pub(super) fn gone(&mut self, source: usize, metadata: &ObjectMeta) -> Vec<Delta<K>> {
         let key = key_of(metadata);
         self.note(source, &key, metadata);
@@ -241,7 +241,7 @@ impl<K: Resource + Clone> Reflection<K> {
     pub(super) fn start_over(&mut self) -> Vec<usize> {
         let sources = self.sources.iter_mut().enumerate();
         let served = sources.filter(|(_, source)| !source.absent);
-        let restart = |(number, source): (usize, &mut Source)| {
+        let restart = |(number, source): (usize, &mut WatchState)| {
             (source.listing, source.listed_once) = (None, false);
             number
         };
@@ -357,7 +357,7 @@ fn key_of(metadata: &ObjectMeta) -> ObjectKey {
     )
 }
 
-impl Source {
+impl WatchState {
     fn covers(&self, key: &ObjectKey) -> bool {
         self.place.covers(key)
     }

@@ -3,7 +3,7 @@
 
 use std::sync::{Arc, MutexGuard, PoisonError, atomic::Ordering};
 
-use super::{Informer, Shared, Watchable, place::Place};
+use super::{Informer, SharedInformer, Watchable, place::WatchRequest};
 
 impl<K: Watchable> Informer<K> {
     /// Keeps no `managedFields`, regardless of the configuration, until [`Self::keep_records`] is called.
@@ -47,7 +47,7 @@ impl<K: Watchable> Informer<K> {
     /// Whether the watched namespaces may contain objects of the kind that the store does not.
     pub(crate) fn selects(&self) -> bool {
         let selected = self.shared.selected().is_some();
-        selected || !self.has_synced() || self.shared.places.iter().any(Place::has_selectors)
+        selected || !self.has_synced() || self.shared.places.iter().any(WatchRequest::has_selectors)
     }
 
     /// The kind may be absent, as with [`InformerConfig::optional`](super::InformerConfig::optional).
@@ -76,7 +76,7 @@ impl<K: Watchable> Informer<K> {
     }
 }
 
-impl<K: Watchable> Shared<K> {
+impl<K: Watchable> SharedInformer<K> {
     /// The label selector in addition to the configuration's.
     pub(super) fn selected(&self) -> MutexGuard<'_, Option<String>> {
         self.selected.lock().unwrap_or_else(PoisonError::into_inner)

@@ -15,14 +15,14 @@ use tokio::{
 };
 
 use super::{
-    Shared, State, Watchable,
+    InformerState, SharedInformer, Watchable,
     decode::Decoded,
     delta::Delta,
     echo,
     health::{Retry, is_expired, reason},
     merge::Fresh,
     paging::paged,
-    place::Place,
+    place::WatchRequest,
     reflection::Broken,
 };
 use crate::{error::refusal, isolate::isolated_future, jitter::Jitter, store::Text};
@@ -39,7 +39,7 @@ const RESYNCED_AT_ONCE: usize = 256;
 const AFTER_PANIC: Duration = Duration::from_secs(30);
 
 /// Watches one source forever.
-pub(super) async fn watch<K: Watchable>(shared: Arc<Shared<K>>, source: usize) {
+pub(super) async fn watch<K: Watchable>(shared: Arc<SharedInformer<K>>, source: usize) {
     loop {
         if let Err(panic) = isolated_future(echo::watching(shared.clone(), watch_until_lost(&shared, source))).await {
             let error = format!("{}: panicked: {panic}", shared.watch_name(source));
@@ -52,7 +52,7 @@ pub(super) async fn watch<K: Watchable>(shared: Arc<Shared<K>>, source: usize) {
 
 /// Returns when the watch has to start with a list: it has not shown our own writes, the kind was absent, or the informer
 /// starts over.
-async fn watch_until_lost<K: Watchable>(shared: &Shared<K>, source: usize) {
+async fn watch_until_lost<K: Watchable>(shared: &SharedInformer<K>, source: usize) {
     let client = paged(&shared.client, shared.config.page_size);
     let place = &shared.places[source];
     let api: Api<Decoded<K>> = match &place.namespace {
@@ -116,7 +116,7 @@ async fn watch_until_lost<K: Watchable>(shared: &Shared<K>, source: usize) {
     }
 }
 
-fn note_success<K: Watchable>(shared: &Shared<K>, source: usize, event: &Event<Decoded<K>>, retry: &mut Retry) {
+fn note_success<K: Watchable>(shared: &SharedInformer<K>, source: usize, event: &Event<Decoded<K>>, retry: &mut Retry) {
     // A list that starts shows nothing yet.
     if matches!(event, Event::Init) {
         return;
@@ -127,7 +127,7 @@ fn note_success<K: Watchable>(shared: &Shared<K>, source: usize, event: &Event<D
     recovered(shared, source);
 }
 
-fn recovered<K: Watchable>(shared: &Shared<K>, source: usize) {
+fn recovered<K: Watchable>(shared: &SharedInformer<K>, source: usize) {
     if shared.health.clear_error(source) {
         tracing::info!("{} works again", shared.watch_name(source));
     }
@@ -135,7 +135,7 @@ fn recovered<K: Watchable>(shared: &Shared<K>, source: usize) {
 
 /// Logs the first failure and then fewer and fewer: the 2nd, 4th, 8th in a row.
 fn note_failure<K: Watchable>(
-    shared: &Shared<K>,
+    shared: &SharedInformer<K>,
     source: usize,
     error: &watcher::Error,
     retry: &Retry,
@@ -155,7 +155,7 @@ fn note_failure<K: Watchable>(
 }
 
 /// Delivers every stored object again once per period, ± 10 % so that informers do not do it at the same time.
-pub(super) async fn resync<K: Watchable>(shared: Arc<Shared<K>>, period: Duration) {
+pub(super) async fn resync<K: Watchable>(shared: Arc<SharedInformer<K>>, period: Duration) {
     let mut jitter = Jitter::random();
     loop {
         sleep(jitter.scale(period, 0.9, 1.1)).await;
@@ -171,8 +171,8 @@ pub(super) async fn resync<K: Watchable>(shared: Arc<Shared<K>>, period: Duratio
     }
 }
 
-impl<K: Watchable> Shared<K> {
-    pub(super) fn watcher_config(&self, place: &Place) -> watcher::Config {
+impl<K: Watchable> SharedInformer<K> {
+    pub(super) fn watcher_config(&self, place: &WatchRequest) -> watcher::Config {
         let mut config = self.config.watcher(place);
         config.label_selector = config.label_selector.or_else(|| self.selected().clone());
         config
@@ -206,7 +206,7 @@ impl<K: Watchable> Shared<K> {
             } => {
                 let has_records =
                     records.is_some() && self.keeps_records.load(Ordering::Relaxed) && self.config.has_records();
-                let echo = |state: &mut State<K>| state.reflection.echoed(source, &metadata, text, has_records);
+                let echo = |state: &mut InformerState<K>| state.reflection.echoed(source, &metadata, text, has_records);
                 match self.change(echo) {
                     Ok(()) => return,
                     Err(text) => Decoded::of(text, records),
@@ -257,7 +257,7 @@ impl<K: Watchable> Shared<K> {
                 let wanted = records.filter(|_| self.keeps_records.load(Ordering::Relaxed));
                 object.meta_mut().managed_fields = wanted.and_then(|text| self.config.records(&text));
                 let object = self.trim(object)?;
-                // What a transform leaves is not in the text.
+                // The text does not contain the result of a transform.
                 let text = match self.config.transform {
                     None => Text::new(text, object.meta().managed_fields.as_ref()),
                     Some(_) => None,

@@ -4,7 +4,7 @@
 use serde_json::{Map, Value, json};
 
 use super::{
-    Form, Reading, covers,
+    Reading, StringComparison, covers,
     fields::{is_leaf, without},
     is_empty, keys, matches_key, reading,
 };
@@ -15,11 +15,11 @@ struct Node<'a> {
     /// `None` if the intent does not name it.
     intent: Option<&'a Value>,
     observed: &'a Value,
-    /// The fields of our field managers, which say how lists are merged.
+    /// The fields of our field managers, which determine the merging of lists.
     owned: &'a Value,
     /// The fields to remove.
     gone: &'a Value,
-    form: Form,
+    form: StringComparison,
 }
 
 /// The operations that set the values of `intent` and remove the fields `gone`. `None` if a list of others' items is to
@@ -31,7 +31,7 @@ pub(crate) fn steps(intent: &Value, observed: &Value, owned: &Value, gone: &Valu
         observed,
         owned,
         gone,
-        form: Form::Plain,
+        form: StringComparison::Plain,
     };
     steps.node("", root)?;
     Some(steps.0)

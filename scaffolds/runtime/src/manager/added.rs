@@ -143,12 +143,12 @@ pub(crate) struct AddedController {
     pub(super) name: String,
     pub(super) workers: usize,
     pub(super) kinds: HashSet<KindId>,
-    state: Mutex<State>,
+    state: Mutex<AddedState>,
     /// Whether it has stopped, and given back all that it used.
     ended: watch::Sender<bool>,
 }
 
-struct State {
+struct AddedState {
     runnable: Option<Arc<dyn Runnable>>,
     /// The worker tasks that run.
     active: usize,
@@ -167,7 +167,7 @@ impl Manager {
             name: runnable.name().to_owned(),
             workers,
             kinds,
-            state: Mutex::new(State {
+            state: Mutex::new(AddedState {
                 runnable: Some(runnable),
                 active: 0,
                 stopping: false,

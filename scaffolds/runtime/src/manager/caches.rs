@@ -242,7 +242,7 @@ impl Manager {
         self.cache_of(kind, new, note)
     }
 
-    /// The informer of a kind, a new one if there is none yet.
+    /// The informer of a kind, which is created if it does not exist yet.
     fn cache_of<K: AnyObject>(
         &self,
         kind: &Kind<K>,

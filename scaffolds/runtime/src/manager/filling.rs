@@ -1,4 +1,4 @@
-//! Waits for caches to be filled, and says why one is not.
+//! Waits for caches to be filled, and reports the reason if a cache is not.
 
 use std::{collections::HashSet, sync::atomic::Ordering, time::Duration};
 
@@ -27,7 +27,7 @@ impl Manager {
         Ok(())
     }
 
-    /// As [`fill_caches`](Self::fill_caches), for those of a controller that was added. Its failure may be temporary.
+    /// As [`fill_caches`](Self::fill_caches), for the caches of an added controller. Its failure may be temporary.
     pub(super) async fn fill_caches_of(&self, kinds: &HashSet<KindId>) -> Result<()> {
         let hint = "declare the controller with `Manager::may_start`, run `make manifests` and apply config/rbac";
         let filled = self.fill(|kind, _| kinds.contains(kind), hint).await;

@@ -156,7 +156,7 @@ impl<'m> Joining<'m> {
 
 /// The condition that a controller claims.
 pub(crate) enum Claim {
-    /// None: it does not write the status of its kind.
+    /// No condition: the controller does not write the status of its kind.
     Foreign,
     /// The one of this type, or, with `None`, of the type that it gets.
     Writes(Option<String>),

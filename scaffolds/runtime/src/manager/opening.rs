@@ -96,7 +96,7 @@ impl Manager {
         }
     }
 
-    /// Starts the workers; returns an error that nobody else gets.
+    /// Starts the workers; returns an error that is reported nowhere else.
     async fn start_opened(&self, opening: Opening, found: Result<Vec<Search>>, workers: &mut Tasks) -> Option<Error> {
         let Opening { controller, reply, .. } = opening;
         let late = match found {

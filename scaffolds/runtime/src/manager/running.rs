@@ -235,7 +235,7 @@ impl Manager {
         if let Some(error) = &error {
             error!("{error}");
         }
-        // Nothing that is added is run any more: a reconcile that waits for it would keep the drain waiting.
+        // Added controllers and tasks are not run any more: a reconcile that waits for one would keep the drain waiting.
         self.core.added.phase.send_replace(Phase::Draining);
         halt.send_replace(true);
         let drained = self.drain(workers).await;

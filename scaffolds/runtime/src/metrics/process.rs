@@ -68,7 +68,7 @@ fn open_files() -> Option<f64> {
     Some(open.saturating_sub(1) as f64)
 }
 
-/// The soft limit; infinite if there is none.
+/// The soft limit; infinite without a limit.
 fn max_files() -> Option<f64> {
     let limit: String = line("/proc/self/limits", "Max open files", 0)?;
     number(&limit).or(Some(f64::INFINITY))

@@ -48,7 +48,7 @@ impl Series {
 }
 
 impl Registry {
-    /// Passes the series of this name and these labels, created by `new()` if there is none, to `read`.
+    /// Passes the series of this name and these labels, created by `new()` if they are missing, to `read`.
     ///
     /// # Panics
     ///

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::{Migrated, StorageMigration};
 use crate::error::{Error, Result};
 
-/// Migrates the kinds of these CRDs, or says what is left to migrate, a line for each kind. A kind that fails stops no other.
+/// Migrates the kinds of these CRDs, or prints the remaining work, a line for each kind. A kind that fails stops no other.
 /// The exit code is 1 if one has failed, or, with `check`, if something is left.
 pub(crate) async fn run(migration: &StorageMigration, crds: &[Value], check: bool) -> ExitCode {
     let mut code = ExitCode::SUCCESS;

@@ -28,7 +28,7 @@ struct Spec {
     group: String,
     scope: String,
     names: Names,
-    versions: Vec<Version>,
+    versions: Vec<DefinitionVersion>,
 }
 
 #[derive(Clone, Debug, Deserialize, serde::Serialize)]
@@ -38,7 +38,7 @@ struct Names {
 }
 
 #[derive(Clone, Debug, Deserialize, serde::Serialize)]
-struct Version {
+struct DefinitionVersion {
     name: String,
     served: bool,
     storage: bool,

@@ -52,7 +52,7 @@ const SETTLE: Duration = Duration::from_secs(10);
 /// # Caveats
 ///
 /// A CRD that has changed within the last minute may be unknown to some API servers of a cluster with several, which would
-/// store objects in the former version: the migration first waits, for 10 s unless [`settle`](Self::settle) says otherwise.
+/// store objects in the former version: the migration first waits, for 10 s unless [`settle`](Self::settle) sets another time.
 ///
 /// # Errors
 ///

@@ -23,7 +23,7 @@ const AT_ONCE: usize = 10;
 const MAX_REFUSED: usize = 20;
 
 /// A page of a list, or where to go on because the list has expired.
-enum Page {
+enum ListPage {
     Of { keys: Vec<ObjectKey>, metadata: ListMeta },
     Expired { next: String },
 }
@@ -34,9 +34,9 @@ enum Page {
 /// If it does not answer the list.
 pub(super) async fn count(client: &Client, kind: &Kind<DynamicObject>) -> Result<u64> {
     match patiently(async || page(client, kind, &ListParams::default().limit(1)).await).await? {
-        Page::Of { keys, metadata } => Ok(keys.len() as u64 + remaining(&metadata)),
+        ListPage::Of { keys, metadata } => Ok(keys.len() as u64 + remaining(&metadata)),
         // Only a list that goes on expires.
-        Page::Expired { .. } => Ok(0),
+        ListPage::Expired { .. } => Ok(0),
     }
 }
 
@@ -50,8 +50,8 @@ pub(super) async fn store_all(client: &Client, kind: &Kind<DynamicObject>, progr
     let (mut stored, mut refused) = (0, Vec::new());
     loop {
         let next = match patiently(async || page(client, kind, &params).await).await? {
-            Page::Expired { next } => Some(next),
-            Page::Of { keys, metadata } => {
+            ListPage::Expired { next } => Some(next),
+            ListPage::Of { keys, metadata } => {
                 progress.expect(stored + keys.len() as u64 + remaining(&metadata));
                 stored += keys.len() as u64;
                 refused.extend(store(client, kind, &keys, progress).await);
@@ -68,14 +68,14 @@ pub(super) async fn store_all(client: &Client, kind: &Kind<DynamicObject>, progr
 
 /// One request for a list. A list that has expired, because the API server forgets old revisions after some minutes, goes
 /// on where it was with the objects as they are now, which leaves out none that was there from the start.
-async fn page(client: &Client, kind: &Kind<DynamicObject>, params: &ListParams) -> Result<Page> {
+async fn page(client: &Client, kind: &Kind<DynamicObject>, params: &ListParams) -> Result<ListPage> {
     match Requests::within(client, kind, None).list_metadata(params).await {
-        Ok(list) => Ok(Page::Of {
+        Ok(list) => Ok(ListPage::Of {
             keys: list.items.iter().map(ObjectKey::of).collect(),
             metadata: list.metadata,
         }),
         Err(error) => match token_of(&error) {
-            Some(next) => Ok(Page::Expired { next }),
+            Some(next) => Ok(ListPage::Expired { next }),
             None => Err(error),
         },
     }

@@ -7,7 +7,7 @@ use std::{
 
 use tokio::time::Instant;
 
-/// Nothing is shown before.
+/// The time before the first output.
 const QUIET: Duration = Duration::from_secs(2);
 const PERIOD: Duration = Duration::from_millis(200);
 
@@ -50,7 +50,7 @@ impl<'a> Progress<'a> {
         let due = self.shown.is_none_or(|shown| shown.elapsed() >= PERIOD);
         if self.terminal && due && self.since.elapsed() >= QUIET {
             self.shown = Some(Instant::now());
-            // Without a terminal that can be written to there is nobody to tell.
+            // Without a terminal that can be written to, no progress is shown.
             _ = write!(io::stderr(), "\r\x1b[K{}: {what}", self.crd);
         }
     }

@@ -11,7 +11,7 @@ use crate::{
 };
 
 impl Operator {
-    /// Writes the dashboards into this folder, over those of an earlier run, and prints their paths.
+    /// Writes the dashboards into this folder, in place of the files of an earlier run, and prints their paths.
     pub(super) fn write_dashboards(out: &Path) -> Result<()> {
         let failed = |path: &Path, error| Error::Setup(format!("`{}` cannot be written: {error}", path.display()));
         fs::create_dir_all(out).map_err(|error| failed(out, error))?;

@@ -18,7 +18,7 @@ use clap::{Args, Subcommand, ValueEnum};
 
 pub use self::bind::BindAddress;
 #[cfg(feature = "testing")]
-pub(crate) use self::place::Place;
+pub(crate) use self::place::LocalAddress;
 use self::{
     duration::parse as duration,
     place::{host, url},
@@ -272,7 +272,7 @@ mod tests {
 
     /// The flags of an operator's author.
     #[derive(Parser)]
-    struct Flags {
+    struct AuthorFlags {
         #[command(flatten)]
         operator: Options,
         #[arg(long)]
@@ -280,12 +280,12 @@ mod tests {
     }
 
     pub(super) fn parse(args: &[&str]) -> Result<Options, clap::Error> {
-        Flags::try_parse_from([&["operator"], args].concat()).map(|flags| flags.operator)
+        AuthorFlags::try_parse_from([&["operator"], args].concat()).map(|flags| flags.operator)
     }
 
     #[test]
     fn the_defaults_are_those_of_kubebuilder() {
-        Flags::command().debug_assert();
+        AuthorFlags::command().debug_assert();
         let options = parse(&[]).unwrap();
         assert_eq!(options.metrics_bind_address, BindAddress::Off);
         assert_eq!(options.health_probe_bind_address.to_string(), ":8081");

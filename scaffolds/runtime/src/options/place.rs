@@ -18,13 +18,13 @@ pub(super) fn host(text: &str) -> std::result::Result<String, String> {
 
 /// The address of this machine, as `https://HOST` or `https://HOST:PORT`.
 #[cfg(feature = "testing")]
-pub(crate) struct Place {
+pub(crate) struct LocalAddress {
     pub(crate) host: String,
     pub(crate) port: Option<u16>,
 }
 
 #[cfg(feature = "testing")]
-impl std::str::FromStr for Place {
+impl std::str::FromStr for LocalAddress {
     type Err = String;
 
     fn from_str(text: &str) -> std::result::Result<Self, String> {
@@ -50,7 +50,7 @@ pub(super) fn url(text: &str) -> std::result::Result<String, String> {
 }
 
 impl Options {
-    /// The further names and addresses of the webhook server: those of `--webhook-host`, and that of `--webhook-url`.
+    /// The further names and addresses of the webhook server, from `--webhook-host` and `--webhook-url`.
     #[cfg(feature = "webhooks")]
     pub(crate) fn webhook_hosts(&self) -> Vec<String> {
         let url: Option<Uri> = self.webhook_url.as_ref().and_then(|url| url.parse().ok());

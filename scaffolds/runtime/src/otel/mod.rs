@@ -14,7 +14,7 @@ use self::{sender::Sender, trust::Trust};
 use crate::error::{Error, Result};
 
 /// The variables for the collector's address; the first one that is set counts (OpenTelemetry's specification of
-/// exporters). The value of the first is used as it is, `/v1/traces` is appended to that of the second.
+/// exporters). The first value is used unchanged, `/v1/traces` is appended to the second.
 const ENDPOINTS: [(&str, &str); 2] = [
     ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", ""),
     ("OTEL_EXPORTER_OTLP_ENDPOINT", "/v1/traces"),

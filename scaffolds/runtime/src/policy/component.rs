@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::{form::Form, mutating::Mutating, validating::Validating};
+use super::{form::PolicyForm, mutating::Mutating, validating::Validating};
 use crate::manager::Stated;
 
 /// The files of `config/policy`; none if there are no policies. The API server evaluates policies in the order of their names.

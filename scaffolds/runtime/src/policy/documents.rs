@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{
     declare::{Declared, Policy},
-    form::Form,
+    form::PolicyForm,
 };
 use crate::scope::named;
 
@@ -15,7 +15,7 @@ const GROUP: &str = "admissionregistration.k8s.io/v1";
 const NAMESPACE: &str = "kubewright.dev/namespace";
 
 /// The policy and its binding, for the operator of this name.
-pub(crate) fn documents<F: Form>(policy: &Policy<F>, operator: &str) -> [Value; 2] {
+pub(crate) fn documents<F: PolicyForm>(policy: &Policy<F>, operator: &str) -> [Value; 2] {
     let declared = &policy.declared;
     let mut spec = spec(declared);
     let mut bound = json!({"policyName": declared.name});

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{
     declare::{Declared, Policy},
-    form::Form,
+    form::PolicyForm,
     lint::refused,
 };
 use crate::error::Result;
@@ -21,7 +21,7 @@ const LIMIT: &str = "limit what it reads in the type, as with `#[schemars(length
 /// # Errors
 ///
 /// [`Error::Setup`](crate::Error::Setup) with the policy, the first expression that is wrong, and the remedy.
-pub(super) fn check<F: Form>(policy: &Policy<F>, definitions: &[Value]) -> Result<Vec<String>> {
+pub(super) fn check<F: PolicyForm>(policy: &Policy<F>, definitions: &[Value]) -> Result<Vec<String>> {
     let (declared, scope) = (&policy.declared, &policy.declared.scope);
     let schema = schema(definitions, [&scope.group, &scope.plural, &scope.version]);
     Compiler::new(declared, None).check(&policy.form)?;
@@ -62,7 +62,7 @@ impl<'p> Compiler<'p> {
         }
     }
 
-    fn check(&self, form: &impl Form) -> Result<()> {
+    fn check(&self, form: &impl PolicyForm) -> Result<()> {
         let alone = self.policy(false);
         for [name, expression] in &self.declared.scope.conditions() {
             self.one(&alone, Purpose::Condition, &format!("condition `{name}`"), expression)?;

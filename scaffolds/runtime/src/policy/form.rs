@@ -7,7 +7,7 @@ use super::{declare::Declared, expressions::Compiler};
 use crate::{error::Result, scope::lint::Checked};
 
 /// A form of policies.
-pub(crate) trait Form: Send + Sync + 'static {
+pub(crate) trait PolicyForm: Send + Sync + 'static {
     /// The kind of its policies. That of their bindings ends with `Binding`.
     const KIND: &'static str;
 

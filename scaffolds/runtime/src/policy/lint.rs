@@ -6,8 +6,8 @@ use kubewright_machinery::names::is_subdomain;
 
 use super::{
     declare::{Declared, Policy},
-    form::Form,
-    params::Chosen,
+    form::PolicyForm,
+    params::ChosenParams,
 };
 use crate::{
     error::{Error, Result},
@@ -19,7 +19,7 @@ use crate::{
 /// # Errors
 ///
 /// [`Error::Setup`] with what is wrong, and what to do.
-pub(crate) fn check<F: Form>(policy: &Policy<F>) -> Result<()> {
+pub(crate) fn check<F: PolicyForm>(policy: &Policy<F>) -> Result<()> {
     let declared = &policy.declared;
     let checked = common(declared).and_then(|()| policy.form.lint(declared));
     checked.map_err(|[why, hint]| refused(declared, &why, &hint))
@@ -63,7 +63,7 @@ fn params(declared: &Declared) -> Checked {
     let Some(params) = &declared.params else {
         return Ok(());
     };
-    if let Chosen::Labels(labels) = &params.chosen {
+    if let ChosenParams::Labels(labels) = &params.chosen {
         selector("params", Some(labels))?;
     }
     match (&params.namespace, params.namespaced, declared.scope.namespaced) {

@@ -21,7 +21,7 @@ pub use self::{
     validation::{DenialReason, Validation},
 };
 #[cfg(feature = "testing")]
-pub(crate) use self::{documents::documents, form::Form, lint::check};
+pub(crate) use self::{documents::documents, form::PolicyForm, lint::check};
 
 #[cfg(test)]
 mod tests;

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::{
     declare::{Declared, Policy},
     expressions::Compiler,
-    form::Form,
+    form::PolicyForm,
 };
 use crate::{
     error::Result,
@@ -98,7 +98,7 @@ impl Policy<Mutating> {
     }
 }
 
-impl Form for Mutating {
+impl PolicyForm for Mutating {
     const KIND: &'static str = "MutatingAdmissionPolicy";
 
     fn write(&self, spec: &mut Value, _: &mut Value) {

@@ -14,14 +14,14 @@ pub struct Params {
     pub(super) kind: String,
     pub(super) plural: String,
     pub(super) namespaced: bool,
-    pub(super) chosen: Chosen,
+    pub(super) chosen: ChosenParams,
     pub(super) namespace: Option<String>,
     allows_missing: bool,
 }
 
 /// By what objects are chosen.
 #[derive(Clone, Debug)]
-pub(super) enum Chosen {
+pub(super) enum ChosenParams {
     Name(String),
     Labels(LabelSelector),
 }
@@ -35,7 +35,7 @@ impl Params {
 
     /// As [`named`](Self::named), of a kind that need not have a Rust type.
     pub fn named_of<K>(kind: &Kind<K>, name: impl Into<String>) -> Self {
-        Self::of(kind, Chosen::Name(name.into()))
+        Self::of(kind, ChosenParams::Name(name.into()))
     }
 
     /// All objects of type `K` with these labels, in the namespace of the request.
@@ -45,10 +45,10 @@ impl Params {
 
     /// As [`selected`](Self::selected), of a kind that need not have a Rust type.
     pub fn selected_of<K>(kind: &Kind<K>, labels: LabelSelector) -> Self {
-        Self::of(kind, Chosen::Labels(labels))
+        Self::of(kind, ChosenParams::Labels(labels))
     }
 
-    /// In this namespace, in place of that of the request.
+    /// Reads it in this namespace instead of the request's.
     pub fn namespace(mut self, name: impl Into<String>) -> Self {
         self.namespace = Some(name.into());
         self
@@ -60,7 +60,7 @@ impl Params {
         self
     }
 
-    fn of<K>(kind: &Kind<K>, chosen: Chosen) -> Self {
+    fn of<K>(kind: &Kind<K>, chosen: ChosenParams) -> Self {
         Self {
             api_version: kind.api_version(),
             group: kind.group().to_owned(),
@@ -84,8 +84,8 @@ impl Params {
         let action = if self.allows_missing { "Allow" } else { "Deny" };
         let mut reference = json!({"parameterNotFoundAction": action});
         match &self.chosen {
-            Chosen::Name(name) => reference["name"] = json!(name),
-            Chosen::Labels(selector) => reference["selector"] = json!(selector),
+            ChosenParams::Name(name) => reference["name"] = json!(name),
+            ChosenParams::Labels(selector) => reference["selector"] = json!(selector),
         }
         if let Some(namespace) = &self.namespace {
             reference["namespace"] = json!(namespace);

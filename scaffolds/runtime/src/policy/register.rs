@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::{declare::Policy, documents::documents, expressions, form::Form, lint};
+use super::{declare::Policy, documents::documents, expressions, form::PolicyForm, lint};
 use crate::{
     error::{Error, Result},
     manager::{Expressions, Manager, Stated},
 };
 
 #[expect(private_bounds, reason = "the two forms are the constructors")]
-impl<F: Form> Policy<F> {
+impl<F: PolicyForm> Policy<F> {
     /// Registers the policy with the manager, so that `make manifests` writes it. Its expressions are compiled then, and in
     /// tests, not when the operator starts.
     ///
@@ -29,7 +29,7 @@ impl<F: Form> Policy<F> {
     }
 }
 
-impl<F: Form> Expressions for Policy<F> {
+impl<F: PolicyForm> Expressions for Policy<F> {
     fn check(&self, definitions: &[Value]) -> Result<Vec<String>> {
         expressions::check(self, definitions)
     }

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::{
     declare::{Declared, Policy},
     expressions::Compiler,
-    form::Form,
+    form::PolicyForm,
     validation::Validation,
 };
 use crate::{
@@ -83,7 +83,7 @@ impl Policy<Validating> {
     }
 }
 
-impl Form for Validating {
+impl PolicyForm for Validating {
     const KIND: &'static str = "ValidatingAdmissionPolicy";
 
     fn write(&self, spec: &mut Value, bound: &mut Value) {

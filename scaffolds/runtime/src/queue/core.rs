@@ -10,7 +10,7 @@ use tokio::time::Instant;
 
 use super::{
     delays::Delays,
-    entry::{Due, Entry, Holder, Request},
+    entry::{Due, Entry, Holder, KeyRequest},
     turns::Turns,
 };
 use crate::{key::ObjectKey, limit::RateLimit, metrics::QueueMetrics, priority::Priority};
@@ -172,7 +172,7 @@ impl Core {
         self.promote(now);
         let key = self.ready.pop(now)?;
         let entry = self.entries.get_mut(&key)?;
-        let Request {
+        let KeyRequest {
             priority,
             due,
             sequence,
@@ -202,7 +202,7 @@ impl Core {
         self.metrics.held(holder.id, None);
         let within_backoff = entry.within_backoff.take();
         match entry.request.take() {
-            Some(Request {
+            Some(KeyRequest {
                 priority,
                 due: Due::At(due),
                 ..
@@ -210,7 +210,7 @@ impl Core {
                 self.metrics.added();
                 self.put(key, priority, Due::Now { since: due });
             }
-            Some(Request { priority, due, .. }) => self.put(key, priority, due),
+            Some(KeyRequest { priority, due, .. }) => self.put(key, priority, due),
             None => {}
         }
         match within_backoff {
@@ -294,7 +294,7 @@ impl Core {
             self.metrics.added();
         }
         if held {
-            entry.request = Some(Request {
+            entry.request = Some(KeyRequest {
                 priority,
                 due,
                 sequence: 0,
@@ -303,7 +303,7 @@ impl Core {
         }
         match old {
             // A request with a raised priority is ordered by its arrival in the new class.
-            Some(Request {
+            Some(KeyRequest {
                 priority: was,
                 due: Due::Now { .. },
                 sequence,
@@ -313,7 +313,7 @@ impl Core {
                 // In this order, so that its namespace keeps waiting.
                 self.ready.remove(&key, was, sequence);
             }
-            Some(Request {
+            Some(KeyRequest {
                 due: Due::At(was),
                 sequence,
                 ..
@@ -335,7 +335,7 @@ impl Core {
         let hash_map::Entry::Occupied(mut slot) = self.entries.entry(key.clone()) else {
             return;
         };
-        slot.get_mut().request = Some(Request {
+        slot.get_mut().request = Some(KeyRequest {
             priority,
             due,
             sequence,

@@ -11,7 +11,7 @@ pub(super) struct Entry {
     pub failures: u32,
     /// Whether the last run failed. A run that did not finish is counted, but has not failed.
     pub failed: bool,
-    pub request: Option<Request>,
+    pub request: Option<KeyRequest>,
     /// Requested while held, within the backoff; the end of the current run decides when it is due.
     pub within_backoff: Option<Priority>,
     pub holder: Option<Holder>,
@@ -19,7 +19,7 @@ pub(super) struct Entry {
 
 /// A pending request for a key. While the key is held, the request is in no order.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Request {
+pub(super) struct KeyRequest {
     pub priority: Priority,
     pub due: Due,
     pub sequence: u64,

@@ -41,11 +41,11 @@ use crate::{jitter::Jitter, key::ObjectKey, limit::RateLimit, metrics::QueueMetr
 /// Time is tokio's, so tests can pause it.
 #[derive(Debug, Clone)]
 pub struct WorkQueue {
-    shared: Arc<Shared>,
+    shared: Arc<SharedQueue>,
 }
 
 #[derive(Debug)]
-struct Shared {
+struct SharedQueue {
     core: Mutex<Core>,
     /// One permit is sent for each change that a sleeping worker has to check. A worker that takes a key sends another
     /// permit if any key is left, so that some worker always sleeps until the earliest due time.
@@ -58,7 +58,7 @@ impl WorkQueue {
         Self::with_jitter(backoff, metrics, Jitter::random())
     }
 
-    /// A queue whose random factors are those of `seed`, for tests that expect exact delays.
+    /// A queue whose random factors follow from `seed`, for tests that expect exact delays.
     #[cfg(feature = "testing")]
     pub fn seeded(backoff: Backoff, metrics: QueueMetrics, seed: u64) -> Self {
         Self::with_jitter(backoff, metrics, Jitter::seeded(seed))
@@ -67,7 +67,7 @@ impl WorkQueue {
     fn with_jitter(backoff: Backoff, metrics: QueueMetrics, jitter: Jitter) -> Self {
         let core = Mutex::new(Core::new(Delays::new(backoff, jitter), metrics));
         Self {
-            shared: Arc::new(Shared {
+            shared: Arc::new(SharedQueue {
                 core,
                 changed: Notify::new(),
             }),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use kubewright_schema::rbac::{PolicyRule, role};
 use serde_json::{Value, json};
 
-use super::rule::{Place, Rule};
+use super::rule::{Rule, RuleScope};
 use crate::error::{Error, Result};
 
 /// The main role. Its binding is in `role_binding.yaml`, which is the project's.
@@ -28,14 +28,14 @@ pub(crate) fn roles(inferred: Vec<PolicyRule>, declared: Vec<Rule>, namespaced: 
     let mut main = inferred;
     let mut others = BTreeMap::<_, Vec<_>>::new();
     for rule in declared {
-        let is_cluster_wide = rule.place == Place::Watched && !namespaced;
+        let is_cluster_wide = rule.place == RuleScope::Watched && !namespaced;
         if !is_cluster_wide && let Some(url) = rule.policy.non_resource_urls.first() {
             let text = format!("no Role grants the URL `{url}`, only a ClusterRole does");
             let hint =
                 "leave the rule out, or let an administrator bind a ClusterRole to the operator's service account";
             return Err(Error::Setup(format!("{text}\n\nhint: {hint}")));
         }
-        if rule.role.is_none() && rule.place == Place::Watched {
+        if rule.role.is_none() && rule.place == RuleScope::Watched {
             main.push(rule.policy);
         } else {
             others.entry((rule.role, rule.place)).or_default().push(rule.policy);
@@ -45,9 +45,9 @@ pub(crate) fn roles(inferred: Vec<PolicyRule>, declared: Vec<Rule>, namespaced: 
     for ((name, place), rules) in others {
         let name = named(name.as_deref().unwrap_or(MANAGER), &place);
         let namespace = match &place {
-            Place::Watched => namespaced.then_some(OWN),
-            Place::Own => Some(OWN),
-            Place::Named(namespace) => Some(namespace.as_str()),
+            RuleScope::Watched => namespaced.then_some(OWN),
+            RuleScope::Own => Some(OWN),
+            RuleScope::Named(namespace) => Some(namespace.as_str()),
         };
         let role = role(&name, namespace, rules);
         if documents.iter().any(|known| identity(known) == identity(&role)) {
@@ -58,7 +58,7 @@ pub(crate) fn roles(inferred: Vec<PolicyRule>, declared: Vec<Rule>, namespaced: 
         }
         let binding = binding(&role);
         for mut document in [role, binding] {
-            if let Place::Named(namespace) = &place {
+            if let RuleScope::Named(namespace) = &place {
                 document["metadata"]["annotations"] = json!({NAMESPACE: namespace});
             }
             documents.push(document);
@@ -68,11 +68,11 @@ pub(crate) fn roles(inferred: Vec<PolicyRule>, declared: Vec<Rule>, namespaced: 
 }
 
 /// Kustomize gives all roles one namespace for a moment, so their names differ.
-fn named(role: &str, place: &Place) -> String {
+fn named(role: &str, place: &RuleScope) -> String {
     match place {
-        Place::Watched => role.to_owned(),
-        Place::Own => format!("{role}-own"),
-        Place::Named(namespace) => format!("{role}-in-{namespace}"),
+        RuleScope::Watched => role.to_owned(),
+        RuleScope::Own => format!("{role}-own"),
+        RuleScope::Named(namespace) => format!("{role}-in-{namespace}"),
     }
 }
 

@@ -24,12 +24,12 @@ pub struct Rule {
     pub(super) policy: PolicyRule,
     /// The name of the role, unless it is the operator's main one.
     pub(super) role: Option<String>,
-    pub(super) place: Place,
+    pub(super) place: RuleScope,
 }
 
 /// The place where a rule applies.
 #[derive(Clone, Debug, Default, Eq, Ord, PartialEq, PartialOrd)]
-pub(super) enum Place {
+pub(super) enum RuleScope {
     /// In all namespaces; if the operator works in named namespaces only, in those.
     #[default]
     Watched,
@@ -63,7 +63,7 @@ impl Rule {
         Self {
             policy,
             role: None,
-            place: Place::default(),
+            place: RuleScope::default(),
         }
     }
 
@@ -76,13 +76,13 @@ impl Rule {
     /// Only in this namespace, whichever namespaces the operator watches: a Role there, and its binding. `make deploy`
     /// expects the namespace to exist.
     pub fn in_namespace(mut self, namespace: impl Into<String>) -> Self {
-        self.place = Place::Named(namespace.into());
+        self.place = RuleScope::Named(namespace.into());
         self
     }
 
     /// Only in the namespace of the operator itself, whichever namespaces it watches.
     pub fn in_own_namespace(mut self) -> Self {
-        self.place = Place::Own;
+        self.place = RuleScope::Own;
         self
     }
 

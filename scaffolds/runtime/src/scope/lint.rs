@@ -105,7 +105,7 @@ pub(crate) fn touchable(scope: &Scope, subject: &str) -> Checked {
     }
 }
 
-/// Whether Kubernetes itself has kinds of this group: those of others have a domain of their own.
+/// Whether Kubernetes itself has kinds of this group: groups of other owners have a domain of their own.
 pub(crate) fn is_of_kubernetes(group: &str) -> bool {
     !is_subdomain(group) || !group.contains('.') || group.ends_with(".k8s.io")
 }

@@ -104,7 +104,7 @@ impl Scope {
         self.unless_deleting && self.operations.contains(&Operation::Update)
     }
 
-    /// The match conditions, ours and those of the author: names and expressions.
+    /// The match conditions, ours and the author's: names and expressions.
     pub(crate) fn conditions(&self) -> Vec<[String; 2]> {
         let ours = self.spares().then(|| [UNLESS_DELETING.to_owned(), IS_KEPT.to_owned()]);
         let theirs = self.conditions.iter();

@@ -1,4 +1,4 @@
-//! The body of a response: parts in their order, which nobody copies into one, with the memory that is reserved for them.
+//! The body of a response: parts in their order, which are not copied into one, with their reserved memory.
 
 use std::{
     collections::VecDeque,

@@ -131,7 +131,7 @@ impl Share {
     ///
     /// # Errors
     ///
-    /// The work needs more than all of the memory; the message says how much.
+    /// The work needs more than all of the memory; the message contains the amount.
     pub(crate) fn cost<'a>(&self, json: impl IntoIterator<Item = &'a [u8]>, copies: usize) -> Result<usize, String> {
         let (mut length, mut bytes) = (0_usize, 0_usize);
         for text in json {
@@ -158,7 +158,7 @@ impl Share {
     ///
     /// # Errors
     ///
-    /// There is not enough; the message says how much there is.
+    /// There is not enough memory; the message contains the amount.
     pub(crate) async fn answer(self: &Arc<Self>, bytes: usize) -> Result<Reserved, String> {
         let most = self.answers.pool.longest();
         let reserved = match bytes > most {
@@ -228,7 +228,7 @@ fn decoded(json: &[u8]) -> usize {
     bytes
 }
 
-/// The memory limit of this process in bytes: that of its container, or of its address space or its data if that is lower.
+/// The memory limit of this process in bytes: the lowest limit of its container, its address space and its data.
 fn limit() -> usize {
     let number = |text: &str| text.trim().parse::<usize>().ok();
     let container = LIMITS.iter().find_map(|path| number(&fs::read_to_string(path).ok()?));
@@ -293,7 +293,7 @@ mod tests {
         let _working = peer.scratch(40 << 20).await;
         let mut waiting = Box::pin(peer.scratch(20 << 20));
         assert!(timeout(Duration::from_secs(1), &mut waiting).await.is_err());
-        // It waits for its peer alone, and nobody waits behind it.
+        // It waits for its peer alone, and no other request waits behind it.
         timeout(Duration::from_secs(1), other.scratch(18 << 20)).await.unwrap();
     }
 

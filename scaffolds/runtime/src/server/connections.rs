@@ -18,7 +18,7 @@ use super::answer_body::AnswerBody;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Most {
     pub(super) all: usize,
-    /// Of these, from one address: one Pod cannot use up all connections.
+    /// The limit for one address: one Pod cannot use up all connections.
     pub(super) of_one_peer: usize,
 }
 
@@ -60,7 +60,7 @@ struct Connection {
 }
 
 /// The registration of one connection, which ends when it is dropped.
-pub(super) struct Place {
+pub(super) struct ConnectionSlot {
     connections: Connections,
     id: u64,
 }
@@ -74,7 +74,7 @@ impl Connections {
     }
 
     /// Registers a connection from `peer`, and closes another one if necessary.
-    pub(super) fn admit(&self, peer: IpAddr) -> Arc<Place> {
+    pub(super) fn admit(&self, peer: IpAddr) -> Arc<ConnectionSlot> {
         let mut open = self.lock();
         if open.by_id.values().filter(|one| one.peer == peer).count() >= self.most.of_one_peer {
             open.close_idlest(|one| one.peer == peer);
@@ -91,7 +91,7 @@ impl Connections {
             task: None,
         };
         open.by_id.insert(id, connection);
-        Arc::new(Place {
+        Arc::new(ConnectionSlot {
             connections: self.clone(),
             id,
         })
@@ -144,7 +144,7 @@ impl Open {
     }
 }
 
-impl Place {
+impl ConnectionSlot {
     pub(super) fn id(&self) -> u64 {
         self.id
     }
@@ -170,7 +170,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for ConnectionSlot {
     fn drop(&mut self) {
         self.connections.lock().by_id.remove(&self.id);
     }
@@ -189,7 +189,7 @@ mod tests {
     }
 
     /// A connection that stays open until it is closed.
-    async fn connect(connections: &Connections, peer: u8) -> (Arc<Place>, JoinHandle<()>) {
+    async fn connect(connections: &Connections, peer: u8) -> (Arc<ConnectionSlot>, JoinHandle<()>) {
         let place = connections.admit(address(peer));
         let (id, held) = (place.id(), place.clone());
         let task = tokio::spawn(async move {

@@ -20,7 +20,7 @@ use tracing::{debug, warn};
 use super::{
     answer_body::AnswerBody,
     budget::{Budget, Reserved, Share},
-    connections::{Connections, Place},
+    connections::{ConnectionSlot, Connections},
     limits::Limits,
     stall::Stall,
 };
@@ -54,7 +54,7 @@ pub(super) type Answer = Response<AnswerBody>;
 pub(super) trait Handler: Send + Sync + 'static {
     fn answer(self: Arc<Self>, question: Question) -> BoxFuture<'static, Answer>;
 
-    /// The longest body in bytes for this path, where it is not that of the server's limits.
+    /// The longest body in bytes for this path, if it differs from the server's limits.
     fn longest(&self, _path: &str) -> Option<usize> {
         None
     }
@@ -146,7 +146,7 @@ impl Service {
         self,
         stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
         peer: IpAddr,
-        place: Arc<Place>,
+        place: Arc<ConnectionSlot>,
     ) {
         let (handler, limits) = (self.handler, self.limits);
         let Limits {

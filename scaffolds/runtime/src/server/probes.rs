@@ -19,7 +19,7 @@ pub struct Checks(Arc<Mutex<BTreeMap<String, Check>>>);
 type Check = Authored<dyn Fn() -> Result<(), String> + Send + Sync>;
 
 impl Checks {
-    /// Adds a check, or replaces the one of this name. Its error is shown only in the response for this single check.
+    /// Adds a check, or replaces the check of this name. Its error is shown only in the response for this single check.
     /// It must not block: all servers wait for it. A panic is a failure.
     pub fn add(&self, name: impl Into<String>, check: impl Fn() -> Result<(), String> + Send + Sync + 'static) {
         self.0

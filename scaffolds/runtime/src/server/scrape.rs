@@ -30,7 +30,7 @@ pub(super) struct Scrape {
 }
 
 /// The page at a path.
-enum Page<'a> {
+enum ScrapePage<'a> {
     Metrics,
     Route(Route),
     Profile(&'a Profiles),
@@ -58,13 +58,13 @@ impl Scrape {
         &self.metrics
     }
 
-    fn page(&self, path: &str) -> Option<Page<'_>> {
+    fn page(&self, path: &str) -> Option<ScrapePage<'_>> {
         if path == PATH {
-            return Some(Page::Metrics);
+            return Some(ScrapePage::Metrics);
         }
         match &self.profiles {
-            Some(profiles) if path == profile::PATH => Some(Page::Profile(profiles)),
-            _ => self.routes.get(path).map(Page::Route),
+            Some(profiles) if path == profile::PATH => Some(ScrapePage::Profile(profiles)),
+            _ => self.routes.get(path).map(ScrapePage::Route),
         }
     }
 
@@ -81,9 +81,9 @@ impl Scrape {
             return text(StatusCode::METHOD_NOT_ALLOWED, "method not allowed\n");
         }
         match page {
-            Page::Route(route) => route.answer(question.uri).await,
-            Page::Profile(profiles) => profiles.answer(question.uri.query().unwrap_or_default()).await,
-            Page::Metrics => self.encoded().await,
+            ScrapePage::Route(route) => route.answer(question.uri).await,
+            ScrapePage::Profile(profiles) => profiles.answer(question.uri.query().unwrap_or_default()).await,
+            ScrapePage::Metrics => self.encoded().await,
         }
     }
 

@@ -28,7 +28,7 @@ mod memory;
 mod pages;
 
 #[derive(Parser)]
-struct Flags {
+struct ServerFlags {
     #[command(flatten)]
     operator: Options,
 }
@@ -36,7 +36,7 @@ struct Flags {
 /// Starts the servers with these flags: the servers, their checks, and the switch behind `/readyz`.
 async fn start(flags: &[&str], api_server: SocketAddr, metrics: &Metrics) -> (Servers, Probes, Arc<AtomicBool>) {
     let flags = [&["operator", "--health-probe-bind-address=127.0.0.1:0"], flags].concat();
-    let options = Flags::try_parse_from(flags).unwrap().operator;
+    let options = ServerFlags::try_parse_from(flags).unwrap().operator;
     let config = Config::new(format!("http://{api_server}").parse().unwrap());
     let (probes, filled) = (Probes::default(), Arc::<AtomicBool>::default());
     let ready = filled.clone();
@@ -140,7 +140,7 @@ fn probes_respond_while_all_worker_threads_are_busy() {
 async fn an_address_in_use_is_named_with_its_flag() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("--health-probe-bind-address={}", taken.local_addr().unwrap());
-    let options = Flags::try_parse_from(["operator", &address]).unwrap().operator;
+    let options = ServerFlags::try_parse_from(["operator", &address]).unwrap().operator;
     let config = Config::new("http://127.0.0.1:9".parse().unwrap());
     let error = Servers::start(&options, &config, &Metrics::new(), Probes::default())
         .await

@@ -35,10 +35,10 @@ pub(super) struct Identity {
     /// The server, in messages.
     of: &'static str,
     current: Arc<Current>,
-    source: Source,
+    source: CertificateSource,
 }
 
-enum Source {
+enum CertificateSource {
     Files(Files),
     SelfSigned,
     Held,
@@ -62,7 +62,7 @@ impl Current {
 pub(crate) struct Held(Arc<Current>);
 
 impl Held {
-    /// None yet.
+    /// No certificate yet.
     pub(crate) fn new() -> Self {
         Self(Current::new(None))
     }
@@ -120,7 +120,7 @@ impl Identity {
         Ok(Self {
             of,
             current: Current::new(Some(read)),
-            source: Source::Files(files),
+            source: CertificateSource::Files(files),
         })
     }
 
@@ -131,7 +131,7 @@ impl Identity {
         Ok(Self {
             of,
             current: Current::new(Some(made)),
-            source: Source::SelfSigned,
+            source: CertificateSource::SelfSigned,
         })
     }
 
@@ -140,7 +140,7 @@ impl Identity {
         Self {
             of,
             current: held.0.clone(),
-            source: Source::Held,
+            source: CertificateSource::Held,
         }
     }
 
@@ -166,13 +166,13 @@ impl Identity {
         loop {
             look.tick().await;
             let fresh = match &mut self.source {
-                Source::Files(files) => files.read().map_err(|error| error.to_string()),
-                Source::SelfSigned if made.elapsed() > selfsigned::VALID / 2 => {
+                CertificateSource::Files(files) => files.read().map_err(|error| error.to_string()),
+                CertificateSource::SelfSigned if made.elapsed() > selfsigned::VALID / 2 => {
                     made = Instant::now();
                     make().map(Some)
                 }
-                Source::SelfSigned => Ok(None),
-                Source::Held => return,
+                CertificateSource::SelfSigned => Ok(None),
+                CertificateSource::Held => return,
             };
             match fresh {
                 Ok(Some(fresh)) => {

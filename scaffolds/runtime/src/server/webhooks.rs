@@ -54,7 +54,7 @@ const CODES: [StatusCode; 3] = [
 
 /// A webhook, as its server calls it.
 pub(crate) trait Endpoint: Send + Sync + 'static {
-    /// The path, which is its own among those of one server.
+    /// The path, which is unique on a server.
     fn path(&self) -> &str;
 
     /// The longest body of a request in bytes. For admission as in controller-runtime, `pkg/webhook/admission/http.go`,

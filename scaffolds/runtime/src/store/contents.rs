@@ -11,7 +11,7 @@ use super::{
     index::{Index, IndexFn},
     packed::{Packed, Packing},
     recent::Recent,
-    text::{Text, Version},
+    text::{ResourceVersion, Text},
 };
 use crate::key::ObjectKey;
 
@@ -59,10 +59,10 @@ impl<K: Resource + DeserializeOwned + Clone> Contents<K> {
 
 impl<K: Resource> Contents<K> {
     /// The resource version of an object, without decoding it; `None` if there is no such object.
-    pub(crate) fn version(&self, key: &ObjectKey) -> Option<Version<'_>> {
+    pub(crate) fn version(&self, key: &ObjectKey) -> Option<ResourceVersion<'_>> {
         Some(match self.objects.get(key)? {
             Stored::Decoded(object) => object.meta().resource_version.as_deref().into(),
-            Stored::Packed(packed) => Version::Number(packed.version()),
+            Stored::Packed(packed) => ResourceVersion::Number(packed.version()),
         })
     }
 
@@ -174,7 +174,7 @@ impl<K> Contents<K> {
         packed.map(|(key, _)| key.clone()).collect()
     }
 
-    /// Decodes those of these objects that are still stored as texts, until they change. As everywhere, a copy is stored, which has no
+    /// Decodes the objects that are still stored as texts, until they change. As everywhere, a copy is stored, which has no
     /// spare capacity.
     pub(super) fn unpack(&mut self, keys: &[ObjectKey]) {
         for key in keys {

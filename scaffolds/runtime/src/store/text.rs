@@ -11,9 +11,9 @@ const MOST: usize = 16 << 10;
 /// The text of an object that was decoded from it.
 #[derive(Debug)]
 pub(crate) struct Text {
-    /// Without its `managedFields`.
+    /// The object without its `managedFields`.
     pub(super) object: Box<str>,
-    /// Those that are kept, as JSON.
+    /// The kept entries of `managedFields`, as JSON.
     pub(super) records: Option<String>,
     /// Its resource version.
     pub(super) version: u64,
@@ -37,14 +37,14 @@ impl Text {
 
 /// A resource version, in the form in which it can be compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Version<'a> {
+pub(crate) enum ResourceVersion<'a> {
     /// As API servers write it.
     Number(u64),
     /// Anything else, or none.
     Other(Option<&'a str>),
 }
 
-impl<'a> From<Option<&'a str>> for Version<'a> {
+impl<'a> From<Option<&'a str>> for ResourceVersion<'a> {
     fn from(text: Option<&'a str>) -> Self {
         match text.and_then(canonical) {
             Some(number) => Self::Number(number),

@@ -37,7 +37,7 @@ impl ControlPlane {
         let mut tries = 1;
         loop {
             match Self::try_start(assets, namespace).await {
-                Err(Failure::Port) if tries < TRIES => tries += 1,
+                Err(StartFailure::Port) if tries < TRIES => tries += 1,
                 Err(failure) => return Err(failure.into()),
                 Ok(running) => return Ok(running),
             }
@@ -48,7 +48,7 @@ impl ControlPlane {
         &self.folder.kubeconfig
     }
 
-    async fn try_start(assets: &Path, namespace: &str) -> Result<Self, Failure> {
+    async fn try_start(assets: &Path, namespace: &str) -> Result<Self, StartFailure> {
         let folder = Folder::make()?;
         let [etcd_port, api_port] = free_ports()?;
         folder.write_credentials(api_port, namespace)?;
@@ -64,7 +64,7 @@ impl ControlPlane {
         Ok(running)
     }
 
-    async fn ready(&mut self) -> Result<(), Failure> {
+    async fn ready(&mut self) -> Result<(), StartFailure> {
         let deadline = Instant::now() + START_UP;
         loop {
             self.etcd.check()?;
@@ -139,7 +139,7 @@ impl Folder {
         })
     }
 
-    fn write_credentials(&self, port: u16, namespace: &str) -> Result<(), Failure> {
+    fn write_credentials(&self, port: u16, namespace: &str) -> Result<(), StartFailure> {
         let token = format!("{:016x}{:016x}", random(), random());
         fs::write(
             self.path.join("tokens.csv"),
@@ -171,7 +171,7 @@ impl Drop for Folder {
 }
 
 /// A key pair for service account tokens, private and public, as PEM.
-fn new_keys() -> Result<[String; 2], Failure> {
+fn new_keys() -> Result<[String; 2], StartFailure> {
     // RFC 5480: a public key on the curve P-256, up to the 65 bytes of the point itself.
     const P256: [u8; 26] = [
         0x30, 0x59, 0x30, 0x13, 0x06, 0x07, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01, 0x06, 0x08, 0x2a, 0x86, 0x48,
@@ -200,7 +200,7 @@ struct Program {
 }
 
 impl Program {
-    fn spawn(assets: &Path, name: &'static str, folder: &Path, flags: &[String]) -> Result<Self, Failure> {
+    fn spawn(assets: &Path, name: &'static str, folder: &Path, flags: &[String]) -> Result<Self, StartFailure> {
         let (path, log) = (assets.join(name), folder.join(format!("{name}.log")));
         let output = File::create(&log)?;
         let mut command = Command::new(&path);
@@ -216,10 +216,10 @@ impl Program {
     }
 
     /// Returns an error if the program has ended.
-    fn check(&mut self) -> Result<(), Failure> {
+    fn check(&mut self) -> Result<(), StartFailure> {
         match self.child.try_wait()? {
             None => Ok(()),
-            Some(_) if self.log_end(usize::MAX).contains("address already in use") => Err(Failure::Port),
+            Some(_) if self.log_end(usize::MAX).contains("address already in use") => Err(StartFailure::Port),
             Some(status) => Err(self.failure(&format!("ended with {status}")).into()),
         }
     }
@@ -248,29 +248,31 @@ impl Drop for Program {
     }
 }
 
-enum Failure {
+enum StartFailure {
     /// Another process took the port before the program listened on it.
     Port,
     Other(Error),
 }
 
-impl From<Error> for Failure {
+impl From<Error> for StartFailure {
     fn from(error: Error) -> Self {
         Self::Other(error)
     }
 }
 
-impl From<io::Error> for Failure {
+impl From<io::Error> for StartFailure {
     fn from(error: io::Error) -> Self {
         Self::Other(Error::Setup(format!("cannot start the control plane: {error}")))
     }
 }
 
-impl From<Failure> for Error {
-    fn from(failure: Failure) -> Self {
+impl From<StartFailure> for Error {
+    fn from(failure: StartFailure) -> Self {
         match failure {
-            Failure::Port => Error::Setup("cannot start the control plane: its ports were taken each time".to_owned()),
-            Failure::Other(error) => error,
+            StartFailure::Port => {
+                Error::Setup("cannot start the control plane: its ports were taken each time".to_owned())
+            }
+            StartFailure::Other(error) => error,
         }
     }
 }

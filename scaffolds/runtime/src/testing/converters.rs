@@ -24,7 +24,7 @@ pub(super) struct Converters {
 }
 
 impl Converters {
-    /// Remembers what the definitions of `config/crd/bases` say now in the cluster. Those that it does not have are left
+    /// Remembers the conversions of the definitions of `config/crd/bases` in the cluster. Definitions that it lacks are left
     /// without a conversion.
     ///
     /// # Errors
@@ -74,7 +74,7 @@ impl Drop for Converters {
     }
 }
 
-/// The patch that restores what a definition says of conversion.
+/// The patch that restores the conversion of a definition.
 fn restored(found: Option<&DynamicObject>) -> Value {
     let conversion = found.map_or(&Value::Null, |found| &found.data["spec"]["conversion"]);
     let conversion = match conversion["strategy"] == "Webhook" {

@@ -23,9 +23,9 @@ type Answer = Response<UnsyncBoxBody<Bytes, Infallible>>;
 
 /// Objects by path, and the requests. Clones share them.
 #[derive(Clone)]
-pub(super) struct Echo(Arc<Mutex<State>>);
+pub(super) struct Echo(Arc<Mutex<EchoState>>);
 
-struct State {
+struct EchoState {
     clock: Clock,
     objects: BTreeMap<String, Value>,
     writes: Vec<Write>,
@@ -48,7 +48,7 @@ impl Echo {
     /// No object; those that are made get their times from this clock.
     pub(super) fn new(clock: Clock) -> Self {
         let (objects, writes, refused, unselected) = Default::default();
-        Self(Arc::new(Mutex::new(State {
+        Self(Arc::new(Mutex::new(EchoState {
             clock,
             objects,
             writes,
@@ -102,7 +102,7 @@ impl Echo {
             .collect()
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, EchoState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -130,7 +130,7 @@ impl Echo {
     }
 }
 
-impl State {
+impl EchoState {
     fn now(&self) -> Time {
         Time(in_seconds(self.clock.now()))
     }

@@ -7,7 +7,7 @@ use k8s_openapi::jiff::Timestamp;
 use super::{Program, RunningOperator, TestCluster};
 use crate::error::Result;
 
-/// What a test passes to an operator.
+/// The arguments and variables that a test passes to an operator.
 #[derive(Default)]
 pub(super) struct Launch {
     pub(super) arguments: Vec<OsString>,

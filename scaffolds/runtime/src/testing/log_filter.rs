@@ -70,7 +70,7 @@ mod tests {
                 "error,kubewright_runtime[reconcile{a=1,b=2}]=off",
                 "error,kubewright_runtime[reconcile{a=1,b=2}]=off,kubewright_runtime=warn",
             ),
-            // The operator refuses it, and says why.
+            // The operator refuses it, with the reason.
             ("info,kube=loud", "info,kube=loud,kubewright_runtime=warn"),
         ] {
             assert_eq!(with_warnings(asked), expected, "{asked}");

@@ -99,7 +99,7 @@ pub struct TestCluster {
 
 impl TestCluster {
     /// Connects to the cluster or starts one, creates the namespace, and installs missing CRDs of
-    /// `config/crd/external`: those of kinds that other operators own.
+    /// `config/crd/external`: definitions of kinds that other operators own.
     ///
     /// # Errors
     ///
@@ -150,7 +150,7 @@ impl TestCluster {
     }
 
     /// Whether the API server calls the webhooks of an operator that runs here: unless it is the user's own cluster, and
-    /// `WEBHOOK_URL=0` says that it cannot.
+    /// `WEBHOOK_URL=0` means that it cannot.
     pub fn calls_webhooks(&self) -> bool {
         !(self.is_existing() && webhooks::is_nowhere())
     }
@@ -307,7 +307,7 @@ async fn config_of(kubeconfig: &Path) -> Result<Config> {
     connection::config(Some(kubeconfig)).await.map_err(Error::Setup)
 }
 
-/// A client that passes a proxy as that of an operator does.
+/// A client that uses a proxy as an operator's client does.
 fn client_of(config: Config) -> Result<Client> {
     Ok(connection::builder(config, |text| tracing::warn!("{text}"))
         .map_err(Error::Setup)?

@@ -115,8 +115,8 @@ pub fn round_trips<H: Object + CustomResourceExt>(hub: Hub<H>) -> Result<RoundTr
     Ok(found)
 }
 
-/// A version, with what its schema says.
-struct Version {
+/// A version with its schema and examples.
+struct VersionSchema {
     name: String,
     api_version: String,
     kind: String,
@@ -125,7 +125,7 @@ struct Version {
 }
 
 /// All versions, with the schemas that `make manifests` writes.
-fn versions(converter: &Converter) -> Result<Vec<Version>> {
+fn versions(converter: &Converter) -> Result<Vec<VersionSchema>> {
     let definitions = assemble(&converter.described(), &Options::default()).map_err(|findings| {
         let lines: Vec<_> = findings.iter().map(ToString::to_string).collect();
         Error::Setup(lines.join("\n"))
@@ -134,7 +134,7 @@ fn versions(converter: &Converter) -> Result<Vec<Version>> {
     let of = |version: &Value| {
         let name = version["name"].as_str().unwrap_or_default().to_owned();
         let schema = &version["schema"]["openAPIV3Schema"];
-        Version {
+        VersionSchema {
             api_version: format!("{}/{name}", converter.group()),
             kind: spec["names"]["kind"].as_str().unwrap_or_default().to_owned(),
             schema: Structural::compile(schema),
@@ -145,7 +145,7 @@ fn versions(converter: &Converter) -> Result<Vec<Version>> {
     Ok(spec["versions"].as_array().into_iter().flatten().map(of).collect())
 }
 
-impl Version {
+impl VersionSchema {
     /// A valid object.
     fn object(&self, dice: &mut Dice, number: usize) -> Result<Value> {
         const TRIES: usize = 200;
@@ -197,8 +197,8 @@ impl Version {
 struct Trip<'a> {
     converter: &'a Converter,
     group: &'a str,
-    from: &'a Version,
-    to: &'a Version,
+    from: &'a VersionSchema,
+    to: &'a VersionSchema,
 }
 
 impl Trip<'_> {

@@ -9,7 +9,7 @@ use super::{TestCluster, account::owner, converters::Converters, fixtures::apply
 use crate::{
     certificates::{CONFIGURATIONS, SECRET},
     error::{Error, Result},
-    options::Place,
+    options::LocalAddress,
 };
 
 /// The folder that `make manifests` writes.
@@ -115,7 +115,7 @@ fn reached(given: &str, port: u16) -> Result<[String; 2]> {
         );
         return Err(Error::Setup(format!("{text}\n\nhint: {hint}")));
     }
-    let place = given.parse::<Place>();
+    let place = given.parse::<LocalAddress>();
     let place = place.map_err(|why| Error::Setup(format!("{VARIABLE}={given}: {why}")))?;
     let port = place.port.unwrap_or(port);
     Ok([format!(":{port}"), format!("https://{}:{port}", place.host)])

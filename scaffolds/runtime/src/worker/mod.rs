@@ -32,7 +32,7 @@ pub(crate) use self::{
 };
 use crate::{
     condition_types::ConditionTypes,
-    context::{Context, Shared},
+    context::{Context, ReconcileShared},
     heartbeat::Heartbeat,
     informer::Delta,
     isolate::{isolated, isolated_future},
@@ -52,7 +52,7 @@ static RECONCILES: AtomicU64 = AtomicU64::new(1);
 pub(crate) struct Worker<K: AnyObject, R> {
     pub(crate) name: String,
     pub(crate) queue: WorkQueue,
-    pub(crate) shared: Arc<Shared<K>>,
+    pub(crate) shared: Arc<ReconcileShared<K>>,
     pub(crate) reconciler: R,
     pub(crate) metrics: ControllerMetrics,
     pub(crate) conditions: ConditionTypes,

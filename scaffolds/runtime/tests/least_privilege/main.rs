@@ -90,22 +90,25 @@ fn check(missing: &Grant, life: &Life) {
     );
 }
 
+/// A row for each verb and effect, with the resources of both.
 fn table(lives: &[(Grant, Life)]) -> String {
-    let mut table = String::from("| without | first effect | reported in |\n|---|---|---|\n");
-    for (Grant { resource, verb, .. }, life) in lives {
-        let said = match (&life.missed, &life.condition) {
+    let mut rows: Vec<([&str; 3], Vec<&str>)> = Vec::new();
+    for (grant, life) in lives {
+        let reported = match (&life.missed, &life.condition) {
             (None, _) => "",
             (_, Some(_)) => "`Ready`, log",
             _ => "log",
         };
-        let unused = || {
-            UNUSED
-                .iter()
-                .find(|it| (it.0, it.1) == (verb, resource))
-                .map_or("", |it| it.2)
-        };
-        let missed = life.missed.unwrap_or_else(unused);
-        _ = writeln!(table, "| `{verb}` {resource} | {missed} | {said} |");
+        let effect = life.missed.or_else(|| why_unused(grant)).unwrap_or_default();
+        let row = [grant.verb.as_str(), effect, reported];
+        match rows.iter_mut().find(|(known, _)| *known == row) {
+            Some((_, resources)) => resources.push(&grant.resource),
+            None => rows.push((row, vec![&grant.resource])),
+        }
+    }
+    let mut table = String::from("| without | first effect | reported in |\n|---|---|---|\n");
+    for ([verb, effect, reported], resources) in rows {
+        _ = writeln!(table, "| `{verb}` {} | {effect} | {reported} |", resources.join(", "));
     }
     table
 }

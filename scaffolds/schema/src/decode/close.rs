@@ -21,7 +21,7 @@ impl Change {
 
 /// The changes of the schema of a version. Kubernetes' own types stay as they are.
 pub(super) fn changes(version: &Version<'_>, schema: &Value, sample: &Sample<'_>) -> Vec<Change> {
-    let mut walk = Walk {
+    let mut walk = ClosingWalk {
         version,
         types: Types::of(version.written),
         sample,
@@ -36,14 +36,14 @@ pub(super) fn changes(version: &Version<'_>, schema: &Value, sample: &Sample<'_>
     walk.found
 }
 
-struct Walk<'w> {
+struct ClosingWalk<'w> {
     version: &'w Version<'w>,
     types: Types<'w>,
     sample: &'w Sample<'w>,
     found: Vec<Change>,
 }
 
-impl<'w> Walk<'w> {
+impl<'w> ClosingWalk<'w> {
     fn node(&mut self, schema: &Value, written: &'w Value, steps: &mut Vec<Step>) {
         let own = written;
         let (name, written) = self.types.resolve(written);

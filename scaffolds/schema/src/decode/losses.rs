@@ -77,7 +77,7 @@ impl Losses {
             };
             match is.get(name) {
                 Some(is) => self.compare(below, value, is, &field),
-                // For a type that leaves it out, an empty value means the same as none.
+                // For a type that leaves it out, an empty value equals an absent one.
                 None if is_blank(value) => {}
                 None => _ = self.0.entry(field).or_insert_with(|| Loss::Gone(value.clone())),
             }

@@ -95,7 +95,7 @@ impl Version<'_> {
         findings
     }
 
-    /// Tries the values at the edges of each field. The gaps are those of the chosen fields.
+    /// Tries the values at the edges of each field. The gaps belong to the chosen fields.
     fn survey<'s>(
         &self,
         schema: &'s Value,
@@ -162,7 +162,7 @@ impl Version<'_> {
         Survey { sample, gaps }
     }
 
-    /// Decodes whole objects with values at the edges of many fields at a time, those of Kubernetes' types too.
+    /// Decodes whole objects with values at the edges of many fields at a time, including fields of Kubernetes' types.
     fn together(&self, type_name: &str, schema: &Value) -> Option<Finding> {
         let compiled = Structural::compile(schema);
         let (examples, mut dice, mut values) = (Examples::at_edges(schema), Dice::default(), 0);

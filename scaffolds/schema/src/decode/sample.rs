@@ -81,7 +81,7 @@ impl From<Vec<Step>> for Leaf {
     }
 }
 
-/// The fields of a whole resource in the order of their names, without those of Kubernetes' own types.
+/// The fields of a whole resource in the order of their names, without the fields of Kubernetes' own types.
 pub(super) fn leaves(root: &Value, types: Types<'_>) -> Vec<Leaf> {
     let mut found = Vec::new();
     let fields = root["properties"].as_object().into_iter().flatten();

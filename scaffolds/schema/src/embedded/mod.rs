@@ -101,7 +101,7 @@ impl<'w> Types<'w> {
         }
     }
 
-    /// The schema of a property, which may be that of one variant of an enum.
+    /// The schema of a property, which may belong to one variant of an enum.
     pub(crate) fn property(self, written: &'w Value, name: &str) -> Option<&'w Value> {
         written["properties"].get(name).or_else(|| {
             branches(written).find_map(|branch| {

@@ -164,7 +164,7 @@ pub(crate) fn of_schema(schema: &Value) -> Vec<Value> {
     }
 }
 
-/// Those of the values that a type writes as it reads them.
+/// The values that a type writes as it reads them.
 pub(super) fn typical_of(schema: &Value) -> Vec<Value> {
     if schema["x-kubernetes-int-or-string"] == true {
         return vec![json!(0), json!(8_080), json!("50%"), json!("http")];

@@ -93,7 +93,7 @@ impl Made {
         }
     }
 
-    /// Those of the values that are valid.
+    /// The valid values.
     fn leaf(schema: &Value, values: Vec<Value>) -> Self {
         const SILENT: [&str; 3] = ["type", "description", "default"];
         let mut keywords = schema.as_object().into_iter().flat_map(Map::keys);
@@ -153,7 +153,7 @@ impl Made {
                 let chosen = (!variants.is_empty()).then(|| &variants[dice.below(variants.len())]);
                 let is_chosen = |name| chosen.is_some_and(|chosen| chosen.contains(name));
                 let is_of_another = |name| variants.iter().any(|variant| variant.contains(name));
-                // None, half, or all of the optional fields; deep inside an eighth of them.
+                // No optional field, half of them, or all; deep inside an eighth.
                 let (density, of) = if depth < DEEP { (dice.below(3), 2) } else { (1, 8) };
                 for (name, required, made) in fields {
                     let required = *required || is_chosen(name);

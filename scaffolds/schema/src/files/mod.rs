@@ -36,7 +36,7 @@ pub struct Outcome {
     pub written: Vec<PathBuf>,
     /// Files with our header that no kind generates any more.
     pub removed: Vec<PathBuf>,
-    /// The change as a unified diff; empty when there is none.
+    /// The change as a unified diff; empty without a change.
     pub diff: String,
 }
 

@@ -24,7 +24,7 @@ pub fn with_streams(program: impl FnOnce(Streams<'_>) -> u8) -> ExitCode {
     let Err(error) = out.end() else {
         return ExitCode::from(code);
     };
-    // Nothing is left to print to if this fails too.
+    // If this fails too, no output is left.
     _ = writeln!(err, "error: cannot write the standard output: {error}");
     ExitCode::from(code.max(1))
 }

@@ -5,7 +5,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-/// Every document of every `.yaml` file in `folder`, in the order of the file names; none if the folder does not exist.
+/// Every document of every `.yaml` file in `folder`, in the order of the file names; empty if the folder does not exist.
 ///
 /// # Errors
 /// The first file that cannot be read, with the reason.

@@ -5,7 +5,7 @@ mod pointer;
 
 use serde_json::{Map, Value};
 
-use self::pointer::{Nowhere, Place, steps};
+use self::pointer::{Container, Nowhere, steps};
 
 /// The maximum depth of arrays and objects in a document. Upstream allows 10,000, but no stored object comes near. Below serde's
 /// 128, because managedFields add levels, and low enough for recursive code on any thread's stack.
@@ -118,8 +118,8 @@ impl Run {
         }
     }
 
-    fn at(&mut self, path: &str) -> Result<Place<'_>, Nowhere> {
-        Place::find(&mut self.document, path)
+    fn at(&mut self, path: &str) -> Result<Container<'_>, Nowhere> {
+        Container::find(&mut self.document, path)
     }
 
     /// Adds what was moved or copied.

@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value};
 
-/// A path does not exist, or cannot be changed as requested. Of a client's patch nobody learns which; of a webhook's they do.
+/// A path does not exist, or cannot be changed as requested. A client's patch gets one error for both cases, a webhook's patch a different error for each.
 #[derive(Debug)]
 pub(super) enum Nowhere {
     /// The parent of the value does not exist.
@@ -35,12 +35,12 @@ impl Nowhere {
 }
 
 /// The object or array that contains the value of a path, and the last step.
-pub(super) enum Place<'a> {
+pub(super) enum Container<'a> {
     Object(&'a mut Map<String, Value>, String),
     Array(&'a mut Vec<Value>, String),
 }
 
-/// The steps of a path, decoded; none if the path has no slash.
+/// The steps of a path, decoded; empty if the path has no slash.
 pub(super) fn steps(path: &str) -> Vec<String> {
     path.split('/')
         .skip(1)
@@ -48,7 +48,7 @@ pub(super) fn steps(path: &str) -> Vec<String> {
         .collect()
 }
 
-impl<'a> Place<'a> {
+impl<'a> Container<'a> {
     pub(super) fn find(mut document: &'a mut Value, path: &str) -> Result<Self, Nowhere> {
         let mut steps = steps(path);
         let last = steps.pop().ok_or(Nowhere::Path)?;

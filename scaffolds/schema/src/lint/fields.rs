@@ -52,7 +52,7 @@ pub(super) fn leads_somewhere(field_path: &str, schema: &Schema) -> bool {
     follow(field_path, schema, true).is_ok()
 }
 
-/// The steps of a path, and the schema at its end, if there is one. The error says why the path is invalid.
+/// The steps of a path, and the schema at its end, if any. The error is the reason that the path is invalid.
 fn follow<'a>(path: &str, root: &'a Schema, brackets: bool) -> Result<(Vec<String>, Option<&'a Schema>), String> {
     let mut tokens = tokens(path).into_iter();
     let mut steps = Vec::new();

@@ -4,15 +4,15 @@ use kubewright_machinery::cause::Cause;
 use serde_json::{Map, Value};
 
 /// The version and field of a cause.
-pub(super) struct Place {
-    /// The index of the version; `None` if the cause concerns all versions or none.
+pub(super) struct CauseLocation {
+    /// The index of the version; `None` if the cause does not concern a single version.
     pub version: Option<usize>,
     /// `spec.items[].name`, or the path in the CRD if the cause is not about a field of the resource.
     pub field: String,
 }
 
 /// Parses the path of a cause.
-pub(super) fn place(path: &str) -> Place {
+pub(super) fn place(path: &str) -> CauseLocation {
     let (version, rest) = match path
         .strip_prefix("spec.versions[")
         .and_then(|rest| rest.split_once(']'))
@@ -27,7 +27,7 @@ pub(super) fn place(path: &str) -> Place {
         Some((_, inside)) if !inside.is_empty() => field(inside),
         _ => path.to_owned(),
     };
-    Place { version, field }
+    CauseLocation { version, field }
 }
 
 /// `.properties[spec].properties[a.b].items.type` → `spec.a.b[]`: the path of the field, up to the first other keyword.

@@ -284,7 +284,7 @@ fn selectable(versions: &[Value], path: &Path) -> Vec<Cause> {
         Some(match schema.filter(|_| fields_moved == schema_moved) {
             Some(schema) => fields::selectable(list, schema, &at),
             None if fields_moved => vec![at.invalid("", "may only be set when validations.schema is included")],
-            // What the server says, although it means the opposite.
+            // The server's text, although it means the opposite.
             None => vec![at.invalid(
                 "",
                 "may only be set when `version.schema.openAPIV3Schema` is not included",

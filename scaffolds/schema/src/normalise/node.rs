@@ -8,7 +8,7 @@ type Schema = Map<String, Value>;
 
 /// The position of a node.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) enum Place {
+pub(super) enum Position {
     /// The whole custom resource.
     Root,
     /// Its `metadata`, for which the API server has its own schema.
@@ -21,7 +21,7 @@ pub(super) enum Place {
 
 const JUNCTORS: [&str; 3] = ["allOf", "anyOf", "oneOf"];
 
-pub(super) fn normalise(schema: &mut Schema, place: Place, options: &Options) {
+pub(super) fn normalise(schema: &mut Schema, place: Position, options: &Options) {
     description::limit(schema, options.max_description_length);
     number::normalise(schema);
     maps(schema);
@@ -37,22 +37,22 @@ pub(super) fn normalise(schema: &mut Schema, place: Place, options: &Options) {
     }
 }
 
-fn children(schema: &mut Schema, place: Place, options: &Options) {
-    let resource = place == Place::Root || schema.get("x-kubernetes-embedded-resource") == Some(&Value::Bool(true));
+fn children(schema: &mut Schema, place: Position, options: &Options) {
+    let resource = place == Position::Root || schema.get("x-kubernetes-embedded-resource") == Some(&Value::Bool(true));
     let required = sort_required(schema);
     if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
         for (name, property) in properties.iter_mut() {
             let place = match (resource && name == "metadata", required.contains(name)) {
-                (true, _) => Place::Metadata,
-                (_, true) => Place::Required,
-                (_, false) => Place::Optional,
+                (true, _) => Position::Metadata,
+                (_, true) => Position::Required,
+                (_, false) => Position::Optional,
             };
             descend(property, place, options);
         }
     }
     for key in ["items", "additionalProperties"] {
         if let Some(child) = schema.get_mut(key) {
-            descend(child, Place::Required, options);
+            descend(child, Position::Required, options);
         }
     }
     for key in JUNCTORS {
@@ -65,7 +65,7 @@ fn children(schema: &mut Schema, place: Place, options: &Options) {
     }
 }
 
-fn descend(value: &mut Value, place: Place, options: &Options) {
+fn descend(value: &mut Value, place: Position, options: &Options) {
     if let Value::Object(child) = value {
         normalise(child, place, options);
     }
@@ -180,15 +180,15 @@ fn system_time(schema: &mut Schema) {
     }
 }
 
-fn nullable(schema: &mut Schema, place: Place, options: &Options) {
+fn nullable(schema: &mut Schema, place: Position, options: &Options) {
     if schema.get("nullable") == Some(&Value::Bool(false)) {
         schema.remove("nullable");
     }
     let drop = match place {
         // The custom resource itself is never null.
-        Place::Root | Place::Metadata => true,
-        Place::Optional => !options.keep_nullable,
-        Place::Required => false,
+        Position::Root | Position::Metadata => true,
+        Position::Optional => !options.keep_nullable,
+        Position::Required => false,
     };
     if !drop || schema.remove("nullable").is_none() {
         return;
@@ -202,8 +202,8 @@ fn nullable(schema: &mut Schema, place: Place, options: &Options) {
 
 /// Preserves unknown fields in a node that has no keywords except annotations and `type: object`. The Rust type accepts any content; otherwise
 /// the API server would refuse the schema, or prune the content.
-fn open(schema: &mut Schema, place: Place) {
-    if matches!(place, Place::Root | Place::Metadata) {
+fn open(schema: &mut Schema, place: Position) {
+    if matches!(place, Position::Root | Position::Metadata) {
         return;
     }
     // An embedded resource may also have any other content.

@@ -1,10 +1,10 @@
 //! Normalises the root of a schema: adds the fields of every custom resource that the derive leaves out.
 
-use super::node::{self, Place};
+use super::node::{self, Position};
 use crate::options::Options;
 use serde_json::{Map, Value, json};
 
-/// The start of kube-derive's description of the root if the author has set none (`#[kube(doc = "…")]`).
+/// The start of kube-derive's default description of the root, without `#[kube(doc = "…")]`.
 const GENERATED: &str = "Auto-generated derived type for ";
 
 const API_VERSION: &str = "The version of the API that this object is written in, as GROUP/VERSION. Servers convert \
@@ -27,10 +27,10 @@ pub(super) fn normalise(schema: &mut Map<String, Value>, kind: &str, options: &O
             .entry("metadata")
             .or_insert_with(|| json!({"type": "object"}));
     }
-    node::normalise(schema, Place::Root, options);
+    node::normalise(schema, Position::Root, options);
 }
 
-/// Replaces kube-derive's generated description of the root with that of the spec, where kube-derive puts the author's doc comment.
+/// Replaces kube-derive's generated description of the root with the description of the spec, where kube-derive puts the author's doc comment.
 fn describe(schema: &mut Map<String, Value>) {
     let generated = schema
         .get("description")

@@ -169,7 +169,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// The declared fields, including those of an embedded object.
+    /// The declared fields, including the fields of an embedded object.
     fn members<'v>(&self, schema: &'v Value) -> std::borrow::Cow<'v, Object<String, Value>> {
         let mut schema = std::borrow::Cow::Borrowed(schema);
         if flag(&schema, "x-kubernetes-embedded-resource")

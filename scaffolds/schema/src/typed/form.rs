@@ -48,7 +48,7 @@ impl Deduced<'_> {
 }
 
 impl Type {
-    /// The form of a value. One that matches none of its type's forms gets the first of them, where it is then found invalid.
+    /// The form of a value. If the value matches no form of its type, it gets the first form, under which it is invalid.
     pub fn deduce(&self, value: Option<&Value>) -> Deduced<'_> {
         let fitting = match value {
             Some(Value::Bool(_) | Value::Number(_) | Value::String(_)) => self.scalar.map(Form::Scalar),

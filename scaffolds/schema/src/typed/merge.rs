@@ -18,7 +18,7 @@ use super::{
 /// # Errors
 /// The values that do not match the schema.
 pub fn merge(schema: &Schema, live: &Value, applied: &Value) -> Result<Value, Vec<Problem>> {
-    let mut walk = Walk {
+    let mut walk = MergeWalk {
         schema,
         problems: Vec::new(),
     };
@@ -30,12 +30,12 @@ pub fn merge(schema: &Schema, live: &Value, applied: &Value) -> Result<Value, Ve
     }
 }
 
-struct Walk<'a> {
+struct MergeWalk<'a> {
     schema: &'a Schema,
     problems: Vec<Problem>,
 }
 
-impl Walk<'_> {
+impl MergeWalk<'_> {
     /// At least one of the two values is present.
     fn visit(&mut self, id: Id, live: Option<&Value>, applied: Option<&Value>) -> Option<Value> {
         let schema = self.schema;

@@ -22,7 +22,7 @@ pub enum Duplicates {
 
 /// All problems of `value`, which is of the root type.
 pub fn validate(schema: &Schema, value: &Value, duplicates: Duplicates) -> Vec<Problem> {
-    let mut walk = Walk {
+    let mut walk = ValidationWalk {
         schema,
         duplicates,
         path: Vec::new(),
@@ -32,21 +32,21 @@ pub fn validate(schema: &Schema, value: &Value, duplicates: Duplicates) -> Vec<P
     walk.problems
 }
 
-struct Walk<'a> {
+struct ValidationWalk<'a> {
     schema: &'a Schema,
     duplicates: Duplicates,
     /// The current path; formatted only for problems.
-    path: Vec<Step<'a>>,
+    path: Vec<PathStep<'a>>,
     problems: Vec<Problem>,
 }
 
 /// One step of the current path.
-enum Step<'a> {
+enum PathStep<'a> {
     Field(&'a str),
     Item(Element),
 }
 
-impl<'a> Walk<'a> {
+impl<'a> ValidationWalk<'a> {
     fn visit(&mut self, id: Id, value: &'a Value) {
         if self.path.len() > MAX_DEPTH {
             return self.fail("exceeded max depth".to_owned());
@@ -83,7 +83,7 @@ impl<'a> Walk<'a> {
                     seen.insert(element.clone());
                 }
             }
-            self.path.push(Step::Item(element));
+            self.path.push(PathStep::Item(element));
             self.visit(list.element, it);
             self.path.pop();
         }
@@ -91,7 +91,7 @@ impl<'a> Walk<'a> {
 
     fn map(&mut self, map: &Map, members: &'a serde_json::Map<String, Value>) {
         for (name, it) in members {
-            self.path.push(Step::Field(name));
+            self.path.push(PathStep::Field(name));
             let id = map.at(name);
             match id {
                 Some(id) => self.visit(id, it),
@@ -105,12 +105,12 @@ impl<'a> Walk<'a> {
     }
 
     fn fail(&mut self, message: String) {
-        let path = self.path.iter().map(Step::to_string).collect();
+        let path = self.path.iter().map(PathStep::to_string).collect();
         self.problems.push(Problem { path, message });
     }
 }
 
-impl fmt::Display for Step<'_> {
+impl fmt::Display for PathStep<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Field(name) => write!(f, ".{name}"),

@@ -3,7 +3,7 @@
 use super::correlate::Old;
 use super::node::{Additional, Node};
 use super::number::{self, Numeric};
-use super::place::Place;
+use super::place::ValuePath;
 use super::verdict::{At, Verdict};
 use super::{junctors, kinds};
 use kubewright_machinery::go;
@@ -138,7 +138,7 @@ fn items(list: &[Value], node: &Node, at: &At, old: Option<&Old>) -> Verdict {
             let old = old.as_ref().and_then(|old| old.matching(item));
             let at = At {
                 part: at.part,
-                place: Place::Item(&at.place, index),
+                place: ValuePath::Item(&at.place, index),
             };
             verdict.merge(ratcheted(item, items, &at, old.as_ref()));
         }
@@ -175,7 +175,7 @@ fn fields(object: &Map<String, Value>, node: &Node, at: &At, old: Option<&Old>) 
                 verdict.add(at.invalid(json!(name), text));
             }
             Additional::Schema(values) => {
-                let place = Place::Entry(&at.place, name);
+                let place = ValuePath::Entry(&at.place, name);
                 verdict.merge(field((name, value), values, &At { place, ..*at }, (at, old)));
             }
             Additional::Allowed(true) | Additional::Unsaid => {}
@@ -183,12 +183,12 @@ fn fields(object: &Map<String, Value>, node: &Node, at: &At, old: Option<&Old>) 
     }
     for (name, property) in &node.properties {
         if let Some(value) = object.get(name) {
-            let place = Place::Property(&at.place, name);
+            let place = ValuePath::Property(&at.place, name);
             verdict.merge(field((name, value), property, &At { place, ..*at }, (at, old)));
         }
     }
     for name in node.required.iter().filter(|name| !object.contains_key(*name)) {
-        let place = Place::Entry(&at.place, name);
+        let place = ValuePath::Entry(&at.place, name);
         verdict.add(At { place, ..*at }.other("is required", |path| path.required("")));
     }
     verdict

@@ -25,19 +25,19 @@ struct Scope<'a> {
     /// The schema of the innermost resource.
     resource: &'a Map<String, Value>,
     /// The steps from there to the node.
-    steps: Vec<Step<'a>>,
+    steps: Vec<SchemaStep<'a>>,
     /// Whether the node is inside the resource's metadata.
     inside_meta: bool,
 }
 
 #[derive(Clone, Copy)]
-enum Step<'a> {
+enum SchemaStep<'a> {
     Property(&'a str),
     Item,
 }
 
 impl<'a> Scope<'a> {
-    fn step(&self, step: Step<'a>) -> Self {
+    fn step(&self, step: SchemaStep<'a>) -> Self {
         let mut below = self.clone();
         below.steps.push(step);
         below
@@ -46,8 +46,8 @@ impl<'a> Scope<'a> {
     /// A resource that has only `value`, at this place.
     fn resource_around(&self, value: Value) -> Value {
         let inner = self.steps.iter().rev().fold(value, |value, step| match step {
-            Step::Property(name) => json!({*name: value}),
-            Step::Item => json!([value]),
+            SchemaStep::Property(name) => json!({*name: value}),
+            SchemaStep::Item => json!([value]),
         });
         let mut resource = json!({"apiVersion": "validation/v1", "kind": "Validation"});
         if let (Value::Object(resource), Value::Object(inner)) = (&mut resource, inner) {
@@ -75,7 +75,7 @@ fn walk<'a>(schema: &'a Map<String, Value>, path: &Path, scope: &Scope<'a>, caus
     }
     // As on the server, nothing below `additionalProperties` is checked.
     if let Some(Value::Object(items)) = schema.get("items") {
-        walk(items, &path.child("items"), &scope.step(Step::Item), causes);
+        walk(items, &path.child("items"), &scope.step(SchemaStep::Item), causes);
     }
     for (name, property) in schema
         .get("properties")
@@ -84,7 +84,7 @@ fn walk<'a>(schema: &'a Map<String, Value>, path: &Path, scope: &Scope<'a>, caus
         .flatten()
     {
         if let Value::Object(property) = property {
-            let mut below = scope.step(Step::Property(name));
+            let mut below = scope.step(SchemaStep::Property(name));
             let meta = ["metadata", "apiVersion", "kind"].contains(&name.as_str());
             below.inside_meta |= meta && scope.steps.is_empty();
             walk(property, &path.property(name), &below, causes);

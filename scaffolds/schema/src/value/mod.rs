@@ -29,7 +29,7 @@
 //! # Guarantees
 //! The causes (reason, field and message), the pruned fields and the defaults are those of kube-apiserver
 //! v1.36: the tests compare with its recorded responses for some thousand values. Where kube-apiserver iterates over a map in random order,
-//! here the order is that of the names.
+//! here the order follows the names.
 //!
 //! # Caveats
 //! - The schema has to be one that an API server accepts, see [`lint`](crate::lint). In other schemas, invalid parts are ignored.
@@ -55,7 +55,7 @@ mod verdict;
 use correlate::Old;
 use kubewright_machinery::cause::{Cause, Objections, Path};
 use node::Node;
-use place::Place;
+use place::ValuePath;
 use read::Reading;
 use serde_json::Value;
 use verdict::At;
@@ -196,7 +196,7 @@ impl Structural {
     }
 }
 
-/// The causes in the form in which Go prints a list of errors; `None` if there are none.
+/// The causes in the form in which Go prints a list of errors; `None` for an empty list.
 fn aggregate(causes: &[Cause]) -> Option<String> {
     match causes {
         [] => None,
@@ -212,7 +212,7 @@ fn aggregate(causes: &[Cause]) -> Option<String> {
 fn object_causes(value: &Value, old: Option<&Value>, node: &Node, path: &Path) -> Vec<Cause> {
     let at = At {
         part: path,
-        place: Place::Start,
+        place: ValuePath::Start,
     };
     let verdict = check::ratcheted(value, node, &at, old.map(Old).as_ref());
     verdict.objections.into_iter().map(|it| it.cause).collect()

@@ -3,23 +3,23 @@
 use std::fmt;
 
 #[derive(Clone, Copy)]
-pub(super) enum Place<'a> {
+pub(super) enum ValuePath<'a> {
     /// The start of the walk, which has no name.
     Start,
     /// A property of the schema.
-    Property(&'a Place<'a>, &'a str),
+    Property(&'a ValuePath<'a>, &'a str),
     /// An entry of a map. Unlike a property, it is printed with a leading dot even at the start.
-    Entry(&'a Place<'a>, &'a str),
-    Item(&'a Place<'a>, usize),
+    Entry(&'a ValuePath<'a>, &'a str),
+    Item(&'a ValuePath<'a>, usize),
 }
 
-impl Place<'_> {
+impl ValuePath<'_> {
     pub fn is_start(&self) -> bool {
         matches!(self, Self::Start)
     }
 }
 
-impl fmt::Display for Place<'_> {
+impl fmt::Display for ValuePath<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Start => Ok(()),

@@ -1,7 +1,7 @@
 //! The result of validating a value: objections, and the number of checks, by which the best of several alternatives is
 //! chosen.
 
-use super::place::Place;
+use super::place::ValuePath;
 use kubewright_machinery::cause::{Cause, Path};
 use serde_json::Value;
 
@@ -55,7 +55,7 @@ impl From<Objection> for Verdict {
 pub(super) struct At<'a> {
     /// The path of the part: for example `status`, or a default in a schema.
     pub part: &'a Path,
-    pub place: Place<'a>,
+    pub place: ValuePath<'a>,
 }
 
 impl At<'_> {

@@ -1,4 +1,4 @@
-//! Tests and writes docs/src/reference/markers.md. Each row has a marker of controller-gen, an example that is compiled here,
+//! Tests and writes docs/src/reference/markers.md. Each row has markers of controller-gen, an example that is compiled here,
 //! and the YAML generated from it. `KUBEWRIGHT_BLESS=1 cargo test -p kubewright-schema --test markers` writes the page.
 
 #![allow(missing_docs, dead_code)]
@@ -106,23 +106,31 @@ fn words(text: &str) -> String {
     }
 }
 
-fn line(Row { marker, equivalent }: &Row) -> String {
-    match equivalent {
-        Equivalent::Explained(text) => format!(
-            "<tr><td><code>{marker}</code></td><td colspan=\"2\">{}</td></tr>\n",
-            words(text)
-        ),
-        Equivalent::Example(name, places, more) => {
+/// Whether two markers have the same equivalent, apart from notes. They share a row of the page.
+fn is_same(one: &Row, other: &Row) -> bool {
+    match (&one.equivalent, &other.equivalent) {
+        (Equivalent::Explained(one), Equivalent::Explained(other)) => one == other,
+        (Equivalent::Example(one, shown, _), Equivalent::Example(other, also, _)) => one == other && shown == also,
+        _ => false,
+    }
+}
+
+fn line(rows: &[Row]) -> String {
+    let markers: Vec<_> = rows.iter().map(|row| format!("<code>{}</code>", row.marker)).collect();
+    let markers = markers.join("<br>");
+    match rows[0].equivalent {
+        Equivalent::Explained(text) => format!("<tr><td>{markers}</td><td colspan=\"2\">{}</td></tr>\n", words(text)),
+        Equivalent::Example(name, places, _) => {
             let crds = finished(name).unwrap_or_else(|findings| panic!("{name}: {findings:#?}"));
-            let more = if more.is_empty() {
-                String::new()
-            } else {
-                format!("<p>{}</p>", words(more))
-            };
+            let notes = rows.iter().filter_map(|row| match row.equivalent {
+                Equivalent::Example(.., note) if !note.is_empty() => Some(format!("<p>{}</p>", words(note))),
+                _ => None,
+            });
             format!(
-                "<tr><td><code>{marker}</code></td>\n<td><pre><code class=\"language-rust\">{}</code></pre>{more}</td>\n\
+                "<tr><td>{markers}</td>\n<td><pre><code class=\"language-rust\">{}</code></pre>{}</td>\n\
                  <td><pre><code class=\"language-yaml\">{}</code></pre></td></tr>\n",
                 escape(shown(name).trim_end()),
+                notes.collect::<String>(),
                 escape(part(&crds[0], places).trim_end())
             )
         }
@@ -137,7 +145,7 @@ fn page() -> String {
             _ = write!(page, "{}\n\n", part.words);
         }
         page.push_str("<table>\n<tr><th>marker</th><th>in Rust</th><th>in the CRD</th></tr>\n");
-        part.rows.iter().for_each(|row| page.push_str(&line(row)));
+        part.rows.chunk_by(is_same).for_each(|rows| page.push_str(&line(rows)));
         page.push_str("</table>\n");
     }
     page
@@ -157,7 +165,7 @@ fn the_page_is_up_to_date() {
 }
 
 #[test]
-fn the_page_has_one_row_for_each_marker_of_controller_gen() {
+fn the_page_has_each_marker_of_controller_gen_once() {
     let markers: BTreeSet<&str> = MARKERS
         .lines()
         .filter(|line| !line.starts_with('#'))
@@ -165,7 +173,7 @@ fn the_page_has_one_row_for_each_marker_of_controller_gen() {
         .collect();
     let rows: Vec<&str> = PARTS.iter().flat_map(|part| part.rows).map(|row| row.marker).collect();
     let set: BTreeSet<&str> = rows.iter().copied().collect();
-    assert_eq!(set.len(), rows.len(), "a marker has two rows");
+    assert_eq!(set.len(), rows.len(), "a marker is on the page twice");
     assert_eq!(set, markers);
 }
 

@@ -78,7 +78,7 @@ const FIELDS: [Row; 44] = [
         "kubebuilder:validation:Required",
         "required",
         SPEC,
-        "The marker on a package has no equivalent: every field is required unless it is an `Option` or has a default.",
+        "The marker on a package has no equivalent: a field is required unless it is an `Option` or has a default.",
     ),
     crd("k8s:required", "required", SPEC, ""),
     crd("optional", "optional", SPEC, "Or `#[serde(default)]`, for any type."),

@@ -113,7 +113,7 @@ fn authorization(given: &Given) -> Result<Authorization> {
     })
 }
 
-/// The real server runs no controllers, so none runs here unless it is asked for.
+/// The real server runs no controllers, so this one runs a controller only if a flag enables it.
 fn controllers(given: &Given) -> Result<Controllers> {
     let mut controllers = Controllers::NONE;
     for name in given.list("enable-controllers") {

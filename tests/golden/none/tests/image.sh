@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Tests the image IMG in a cluster of kind: `make test-image`. All components are deployed; each line of the role is asked, the probes
-# and the metrics are read, the samples become Ready, and what `make undeploy` leaves is an error. Your kubeconfig is not used.
+# and the metrics are read, the samples become Ready, and objects that `make undeploy` leaves are an error. Your kubeconfig is not used.
 set -euo pipefail
 
 name=foobar-operator
-setting() { # FIELD: what config/default sets
+setting() { # FIELD: its value in config/default
     sed -nE "s/^$1: *['\"]?([^'\" ]*).*/\1/p" config/default/kustomization.yaml
 }
 namespace=$(setting namespace) prefix=$(setting namePrefix) suffix=$(setting nameSuffix)
@@ -45,8 +45,8 @@ check_tools() {
     curl --version >/dev/null 2>&1 || fail "\`curl\` is not installed" "install it with the packages of your system"
 }
 
-# Makes the cluster, of which kind has just said that it does not exist. kind removes what it has made if it fails, but not if it is interrupted
-# or killed: then `finish` does.
+# Creates the cluster, which does not exist according to kind. If kind fails, it removes the parts of the cluster; if it is interrupted or
+# killed, `finish` removes them.
 create_cluster() {
     local status=0
     created=yes
@@ -55,7 +55,7 @@ create_cluster() {
     [ $status -eq 0 ] || fail "the cluster \`$cluster\` cannot be made" "see what \`$kind\` prints"
 }
 
-# A cluster that exists stays; it must not have the operator, nor its kinds: `make undeploy` deletes all their objects.
+# An existing cluster stays. It must have neither the operator nor its kinds, because `make undeploy` deletes all their objects.
 start_cluster() {
     local clusters found
     clusters=$($kind get clusters) || fail "\`$kind get clusters\` fails" "see what it prints"
@@ -70,7 +70,7 @@ start_cluster() {
         fail "the cluster \`$cluster\` has kinds of this operator already: $(tr '\n' ' ' <<<"$found")" "run \`make uninstall\` there, which deletes all their objects, or name another cluster with KIND_CLUSTER"
 }
 
-# A copy of config/ in which the components are those of the project and all others that the cluster can take.
+# A copy of config/ with the components of the project, and all other components that the cluster supports.
 copy_with_all_components() {
     local more="../metrics ../network-policy"
     if $kubectl get customresourcedefinition servicemonitors.monitoring.coreos.com >/dev/null 2>&1; then
@@ -117,15 +117,15 @@ may() { # YES|NO VERB RESOURCE FLAG...
     [ "$said" = "$wanted" ] || fail "\`kubectl auth can-i $* --as $account\` says \`$said\`, and not \`$wanted\`" "compare config/rbac with what is bound in the cluster"
 }
 
-# A line for each rule of config/rbac/role.yaml: groups, resources, verbs, names and URLs. A line with `@` is the namespace of those that
-# follow, if it is not the operator's own.
+# A line for each rule of config/rbac/role.yaml: groups, resources, verbs, names and URLs. A line with `@` is the namespace of the next rules,
+# if it is not the operator's own.
 rules() {
     $kubectl create --dry-run=client --validate=false -f config/rbac/role.yaml --output \
         jsonpath='@{.metadata.annotations.kubewright\.dev/namespace}{"\n"}{range .rules[*]}{.apiGroups}|{.resources}|{.verbs}|{.resourceNames}|{.nonResourceURLs}{"\n"}{end}' |
         sed 's/""/core/g' | tr -d '[]"' | tr ',' ' '
 }
 
-# Asks each verb of each resource of the role, and three that it must not have.
+# Checks each verb of each resource of the role, and three verbs that the role must not have.
 ask_role() {
     local groups resources verbs names urls verb group resource one asked=0
     local own=--all-namespaces scope
@@ -165,7 +165,7 @@ ask_role() {
     echo "$asked permissions are granted, three others are not"
 }
 
-# Makes a port of the Pod a port of this machine, and prints that.
+# Forwards a port of this machine to a port of the Pod, and prints the first.
 forward() { # PORT
     local log=$work/forward-$1
     $kubectl --namespace "$namespace" port-forward --address 127.0.0.1 "$deployment" ":$1" >"$log" 2>&1 &
@@ -191,7 +191,7 @@ ask_servers() {
     answers 200 "http://127.0.0.1:$probes/readyz"
     metrics=$(forward 8443)
     answers 401 "https://127.0.0.1:$metrics/metrics"
-    # Refusals are remembered, so another account asks first.
+    # The operator caches refusals, so another account sends the first request.
     token=$($kubectl --namespace "$namespace" create token default)
     answers 403 "https://127.0.0.1:$metrics/metrics" --header "Authorization: Bearer $token"
     $kubectl --namespace "$namespace" create serviceaccount metrics-test

@@ -1,4 +1,4 @@
-//! What all controllers share: your own flags, and whatever is created once at start.
+//! The shared state of all controllers: your own flags, and values that are created once at start.
 
 use clap::Args;
 use kubewright_runtime::{Manager, Result};
@@ -7,7 +7,7 @@ use kubewright_runtime::{Manager, Result};
 #[derive(Args)]
 pub struct Flags {}
 
-/// Clients of other systems, and settings. Each controller gets it when it is registered.
+/// Clients of other systems, and settings. Each controller gets the `App` when it is registered.
 pub struct App {}
 
 impl App {

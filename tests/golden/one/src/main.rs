@@ -1,4 +1,4 @@
-//! Starts the operator. Its controllers are in `controllers`; what they share is in `app`.
+//! Starts the operator. Its controllers are in `controllers`, their shared state is in `app`.
 
 mod app;
 mod controllers;

@@ -1,7 +1,7 @@
 // Copyright 2026 The FooBar authors
 // SPDX-License-Identifier: MIT
 
-//! What all controllers share: your own flags, and whatever is created once at start.
+//! The shared state of all controllers: your own flags, and values that are created once at start.
 
 use clap::Args;
 use kubewright_runtime::{Manager, Result};
@@ -10,7 +10,7 @@ use kubewright_runtime::{Manager, Result};
 #[derive(Args)]
 pub struct Flags {}
 
-/// Clients of other systems, and settings. Each controller gets it when it is registered.
+/// Clients of other systems, and settings. Each controller gets the `App` when it is registered.
 pub struct App {}
 
 impl App {

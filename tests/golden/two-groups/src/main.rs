@@ -1,7 +1,7 @@
 // Copyright 2026 The FooBar authors
 // SPDX-License-Identifier: MIT
 
-//! Starts the operator. Its controllers are in `controllers`; what they share is in `app`.
+//! Starts the operator. Its controllers are in `controllers`, their shared state is in `app`.
 
 mod app;
 mod controllers;

@@ -1,4 +1,4 @@
-//! What the webhooks of Deployment answer to clients of an API server, with the operator's own program.
+//! The webhooks of Deployment, in the operator's own program, as clients of an API server observe them.
 
 use k8s_openapi::api::apps::v1::Deployment;
 use kube::Api;
@@ -22,7 +22,7 @@ async fn the_api_server_asks_the_webhooks() -> Result<()> {
         dry_run: true,
         ..PostParams::default()
     };
-    // Until the API server notices that the operator is ready, it goes on without it.
+    // The API server ignores the webhook until it notices that the operator is ready.
     wait_for("an objection to a contact", async || {
         let refused = objects.create(&post, &object(" ")).await;
         Ok(matches!(refused, Err(kube::Error::Api(status)) if status.code == 422))

@@ -1,4 +1,4 @@
-//! What the webhooks of FooBar answer to clients of an API server, with the operator's own program.
+//! The webhooks of FooBar, in the operator's own program, as clients of an API server observe them.
 
 use api::test::v1::FooBar;
 use kube::Api;

@@ -1,4 +1,4 @@
-//! What the webhooks of Pump answer to clients of an API server, with the operator's own program.
+//! The webhooks of Pump, in the operator's own program, as clients of an API server observe them.
 
 use api::water::v1::Pump;
 use kube::Api;

@@ -63,7 +63,7 @@ async fn an_object_is_the_same_in_both_versions() -> Result<()> {
     operator.stop()
 }
 
-/// The operator enters its conversion once it answers.
+/// The operator adds its conversion to the CRD once it answers.
 async fn is_converted(definitions: &Api<CustomResourceDefinition>) -> Result<bool> {
     let definition = definitions.get(DEFINITION).await?;
     let conversion = definition.spec.conversion;

@@ -1,4 +1,4 @@
-//! Who may write policies and bindings: users must be able to read the parameters that they name.
+//! Permission to write policies and bindings: users must be able to read the named parameters.
 
 use std::fmt::Write;
 
@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::super::{Attributes, Objects};
 use crate::{
     authorize,
-    policies::{Kind, ParameterKind},
+    policies::{ParameterKind, PolicyKind},
     state::Core,
     status::{Status, Subject},
     store::Key,
@@ -32,11 +32,11 @@ pub(in crate::admission) fn admit(
         return Ok(());
     }
     let stored = call.resource.store_name();
-    let is_policy = |kind: &Kind| stored == kind.policies();
-    let is_binding = |kind: &Kind| stored == kind.bindings();
-    let (field, why) = if Kind::ALL.iter().any(is_policy) {
+    let is_policy = |kind: &PolicyKind| stored == kind.policies();
+    let is_binding = |kind: &PolicyKind| stored == kind.bindings();
+    let (field, why) = if PolicyKind::ALL.iter().any(is_policy) {
         ("spec.paramKind", of_policy(core, &call.user, new, objects.old))
-    } else if let Some(kind) = Kind::ALL.into_iter().find(is_binding) {
+    } else if let Some(kind) = PolicyKind::ALL.into_iter().find(is_binding) {
         ("spec.paramRef", of_binding(core, &call.user, new, kind))
     } else {
         return Ok(());
@@ -51,7 +51,7 @@ pub(in crate::admission) fn admit(
     Err(Status::invalid(kind, objects.name(), &[cause]))
 }
 
-/// What the user must be able to do: with everything, unless the kind of the parameters is known.
+/// The permission that the user needs: for everything, unless the kind of the parameters is known.
 struct Needed {
     asked: authorize::Attributes,
     is_resolved: bool,
@@ -93,7 +93,7 @@ fn of_policy(core: &Core, user: &User, new: &Value, old: Option<&Value>) -> Opti
     })
 }
 
-fn of_binding(core: &Core, user: &User, new: &Value, kind: Kind) -> Option<String> {
+fn of_binding(core: &Core, user: &User, new: &Value, kind: PolicyKind) -> Option<String> {
     let reference = &new["spec"]["paramRef"];
     if reference.is_null() {
         return None;
@@ -125,7 +125,7 @@ fn of_binding(core: &Core, user: &User, new: &Value, kind: Kind) -> Option<Strin
             )
         }
         // Upstream confuses the two in its message.
-        _ if kind == Kind::Mutating => {
+        _ if kind == PolicyKind::Mutating => {
             format!("user {verb} does not have \"{user}\" permission on the object referenced by paramRef")
         }
         _ => format!("user {user} does not have \"{verb}\" permission on the object referenced by paramRef"),

@@ -28,7 +28,7 @@ pub(super) struct Invocation<'p> {
     pub params: Value,
 }
 
-/// What is found, in the order of policies, bindings and parameters.
+/// The invocations, in the order of policies, bindings and parameters.
 pub(super) enum Found<'p> {
     Invocation(Invocation<'p>),
     Misconfigured(Misconfigured<'p>),

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use super::{Attributes, Objects, webhooks::matching::Asked};
 use crate::{
-    policies::{Kind, Policy},
+    policies::{Policy, PolicyKind},
     state::Core,
     status::Status,
 };
@@ -32,7 +32,7 @@ const EXEMPT: (&str, [&str; 4]) = (
 );
 
 /// The policies of a kind that may be about a request.
-fn policies(core: &Core, attributes: &Attributes<'_>, kind: Kind) -> Arc<[Policy]> {
+fn policies(core: &Core, attributes: &Attributes<'_>, kind: PolicyKind) -> Arc<[Policy]> {
     let resource = &attributes.call.resource;
     if resource.group == EXEMPT.0 && EXEMPT.1.contains(&resource.names.plural.as_str()) {
         return Arc::default();

@@ -21,7 +21,7 @@ use super::{
 };
 use crate::{
     meta,
-    policies::{Binding, Kind, Policy},
+    policies::{Binding, Policy, PolicyKind},
     state::Core,
     status::Status,
 };
@@ -39,7 +39,7 @@ pub(in crate::admission) async fn mutate(
     if attributes.operation == Operation::Delete {
         return Ok(());
     }
-    let policies = policies(core, attributes, Kind::Mutating);
+    let policies = policies(core, attributes, PolicyKind::Mutating);
     if policies.is_empty() {
         return Ok(());
     }
@@ -174,7 +174,7 @@ fn id(invocation: &Invocation<'_>) -> String {
     format!("{policy}/{binding}/{}/{}", of_params("namespace"), of_params("name"))
 }
 
-/// Why policies refuse a request: messages and reasons.
+/// The reason that policies refuse a request: messages and reasons.
 #[derive(Default)]
 struct Errors(Vec<(String, &'static str)>);
 

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use super::super::webhooks::{matching::Asked, version::Versioned};
 use crate::{meta, policies::Policy, state::Core, status::Status};
 
-/// What a mutation is evaluated on.
+/// The inputs of a mutation.
 pub(super) struct Evaluation<'a> {
     pub core: &'a Core,
     pub asked: &'a Asked<'a>,
@@ -20,7 +20,7 @@ pub(super) struct Evaluation<'a> {
     pub input: Input<'a>,
 }
 
-/// Why there is no result.
+/// The reason that there is no result.
 pub(super) enum Failed {
     /// The policy has failed, which it may ignore.
     Policy(String),

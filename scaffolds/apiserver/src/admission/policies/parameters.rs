@@ -15,7 +15,7 @@ use crate::{
 /// means that the policy is not evaluated.
 ///
 /// # Errors
-/// Why there are none, in upstream's words.
+/// The reason that no parameters are found, in upstream's words.
 pub(super) async fn collect(
     core: &Core,
     resource: Option<&Resource>,

@@ -39,7 +39,7 @@ impl<'r> Request<'r> {
         }
     }
 
-    /// What expressions are evaluated on. `params` is null if there is no parameter.
+    /// The inputs of expressions. `params` is null without a parameter.
     pub fn input<'a>(&'a self, seen: &'a Versioned, params: &'a Value) -> Input<'a> {
         Input {
             request: Seen {
@@ -57,7 +57,7 @@ impl<'r> Request<'r> {
     /// Whether all match conditions of a policy are true. They do not see the namespace.
     ///
     /// # Errors
-    /// Why they have no value, in upstream's words.
+    /// The reason that they have no value, in upstream's words.
     pub fn is_about(&self, policy: &Policy, seen: &Versioned, params: &Value) -> Result<bool, String> {
         if policy.conditions.is_empty() {
             return Ok(true);

@@ -16,7 +16,7 @@ use super::{
     request::{Request, Versions, namespace},
 };
 use crate::{
-    policies::{Action, Kind, Policy},
+    policies::{Action, Policy, PolicyKind},
     state::Core,
     status::Status,
 };
@@ -30,7 +30,7 @@ pub(in crate::admission) async fn validate(
     attributes: &Attributes<'_>,
     objects: &Objects<'_>,
 ) -> Result<(), Status> {
-    let policies = policies(core, attributes, Kind::Validating);
+    let policies = policies(core, attributes, PolicyKind::Validating);
     if policies.is_empty() {
         return Ok(());
     }
@@ -148,7 +148,7 @@ impl Denied {
     }
 }
 
-/// What a policy denies with a parameter, which is null if it has none.
+/// The denials of a policy with a parameter, which is null if the policy has no parameter.
 fn evaluate(request: &Request<'_>, policy: &Policy, seen: &Versioned, params: &Value) -> Vec<Denied> {
     let error = |message: &str| match policy.ignores_failures {
         true => Vec::new(),

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::{
     matching::Asked,
-    review::{self, Answer, Expected, Unfit},
+    review::{self, Answer, ExpectedAdmission, Unfit},
     verdict::{Refused, denied, not_called},
     version::{Patched, Versioned},
 };
@@ -22,7 +22,7 @@ use crate::{
 
 /// The result of a webhook call that did not reject the request.
 pub(super) enum Called {
-    /// Nothing is changed.
+    /// The object is not changed.
     Allowed,
     /// The object is patched.
     Patched(Patched),
@@ -87,7 +87,7 @@ fn judge<T>(hook: &Hook, outcome: Result<T, Refused>) -> Result<Option<T>, Statu
     }
 }
 
-/// What is sent, and whether the answer may have a patch.
+/// The review that is sent, and whether the answer may have a patch.
 #[derive(Clone, Copy)]
 struct Sending<'a> {
     seen: &'a Versioned,
@@ -133,7 +133,7 @@ async fn call(core: &Core, asked: &Asked<'_>, hook: &Hook, sending: Sending<'_>)
             quote(&hook.name)
         ))),
     })?;
-    let expected = Expected {
+    let expected = ExpectedAdmission {
         version,
         uid: &uid,
         is_mutating: sending.is_mutating,

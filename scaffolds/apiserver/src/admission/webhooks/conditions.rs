@@ -58,7 +58,7 @@ pub(in crate::admission) fn request(asked: &Asked<'_>, matched: &Match) -> Value
     )
 }
 
-/// What `authorizer.requestResource` begins with.
+/// The beginning of `authorizer.requestResource`.
 pub(in crate::admission) fn question(asked: &Asked<'_>) -> Question {
     let resource = asked.resource();
     Question {

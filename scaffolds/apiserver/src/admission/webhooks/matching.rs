@@ -19,7 +19,7 @@ pub(in crate::admission) struct Asked<'a> {
     pub attributes: &'a Attributes<'a>,
     /// Empty while the server has yet to generate it.
     pub name: String,
-    /// Of a Namespace, its own name.
+    /// The name of a Namespace itself.
     pub namespace: String,
 }
 
@@ -61,7 +61,7 @@ impl<'a> Asked<'a> {
     pub fn new(attributes: &'a Attributes<'a>, objects: &Objects<'_>) -> Self {
         let call = attributes.call;
         let name = match call.name.as_str() {
-            // Of a deleted collection, the objects are not named.
+            // The deletion of a collection names no object.
             "" if attributes.operation == Operation::Create => objects.name().to_owned(),
             name => name.to_owned(),
         };

@@ -19,7 +19,7 @@ use crate::{
     apply,
     state::Core,
     status::Status,
-    webhooks::{Hook, Kind},
+    webhooks::{Hook, WebhookKind},
 };
 use call::Called;
 use matching::{Asked, Match};
@@ -38,7 +38,7 @@ pub async fn mutate(
     objects: &mut Objects<'_>,
     rounds: &mut Rounds,
 ) -> Result<(), Status> {
-    let hooks = hooks(core, attributes, Kind::Mutating);
+    let hooks = hooks(core, attributes, WebhookKind::Mutating);
     if hooks.is_empty() {
         return Ok(());
     }
@@ -73,7 +73,7 @@ pub async fn mutate(
 /// # Errors
 /// The refusal of the first webhook that refuses, or why it could not be called.
 pub async fn validate(core: &Core, attributes: &Attributes<'_>, objects: &Objects<'_>) -> Result<(), Status> {
-    let hooks = hooks(core, attributes, Kind::Validating);
+    let hooks = hooks(core, attributes, WebhookKind::Validating);
     if hooks.is_empty() {
         return Ok(());
     }
@@ -89,7 +89,7 @@ pub async fn validate(core: &Core, attributes: &Attributes<'_>, objects: &Object
     join_all(calls).await.into_iter().collect()
 }
 
-fn hooks(core: &Core, attributes: &Attributes<'_>, kind: Kind) -> std::sync::Arc<[Hook]> {
+fn hooks(core: &Core, attributes: &Attributes<'_>, kind: WebhookKind) -> std::sync::Arc<[Hook]> {
     match attributes.call.resource.group.as_str() {
         EXEMPT => std::sync::Arc::default(),
         _ => core.webhooks.of(kind, &core.store),

@@ -133,13 +133,13 @@ pub(super) struct Answer {
 
 /// Which answer is expected.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Expected<'a> {
+pub(super) struct ExpectedAdmission<'a> {
     pub version: &'a str,
     pub uid: &'a str,
     pub is_mutating: bool,
 }
 
-/// Why an answer is not one.
+/// The reason that an answer is not one.
 #[derive(Debug)]
 pub(super) enum Unfit {
     /// It cannot be decoded.
@@ -148,7 +148,7 @@ pub(super) enum Unfit {
     Invalid(String),
 }
 
-impl Expected<'_> {
+impl ExpectedAdmission<'_> {
     /// Reads an answer.
     ///
     /// # Errors
@@ -206,7 +206,7 @@ impl Expected<'_> {
         }
     }
 
-    /// Of the old version, neither uid nor type of the patch count.
+    /// In the old version, neither uid nor type of the patch count.
     fn loose(&self, mut answer: Answer) -> Answer {
         if !self.is_mutating {
             answer.patch.clear();

@@ -1,4 +1,4 @@
-//! What clients are told when a webhook refuses a request, or cannot be called.
+//! The responses to clients when a webhook refuses a request, or cannot be called.
 
 use std::borrow::Cow;
 
@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::status::{Details, Status};
 
-/// Why a request does not go on.
+/// The reason that a request does not go on.
 #[derive(Debug)]
 pub(super) enum Refused {
     /// The webhook was not called, or its answer is not one. Whether that matters is the webhook's policy.

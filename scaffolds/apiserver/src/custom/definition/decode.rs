@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use serde_json::{Map, Number, Value, json};
 
-use crate::kinds::shapes::{self, Field, Type};
+use crate::kinds::shapes::{self, ShapeField, Type};
 
 const DEFINITION: &str = super::SHAPE;
 const SCHEMA: &str = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaProps";
@@ -21,7 +21,7 @@ static NAMES: LazyLock<Type> = LazyLock::new(|| Type::List(Box::new(Type::Str)))
 /// # Errors
 /// The decoder's sentence about the first value of a wrong type, in the order of field names.
 pub(super) fn read(crd: &mut Value) -> Result<Vec<String>, String> {
-    let mut reader = Reader::default();
+    let mut reader = DefinitionDecoder::default();
     let Value::Object(object) = crd.take() else {
         return Err("json: cannot unmarshal into Go value of type v1.CustomResourceDefinition".to_owned());
     };
@@ -41,7 +41,7 @@ pub(super) fn read(crd: &mut Value) -> Result<Vec<String>, String> {
     Ok(reader.unknown)
 }
 
-/// Where the reader is: the struct and fields as Go's errors name them, and the path as warnings do.
+/// The position of the decoder: the struct and fields as in Go's errors, and the path as in warnings.
 #[derive(Clone, Default)]
 struct Place {
     owner: &'static str,
@@ -54,7 +54,7 @@ struct Place {
 }
 
 impl Place {
-    fn field(&self, owner: &'static str, field: &Field) -> Self {
+    fn field(&self, owner: &'static str, field: &ShapeField) -> Self {
         Self {
             owner,
             fields: joined(&self.fields, field.name),
@@ -82,13 +82,13 @@ fn joined(base: &str, name: &str) -> String {
 }
 
 #[derive(Default)]
-struct Reader {
+struct DefinitionDecoder {
     unknown: Vec<String>,
     /// The first value of a wrong type; as in Go the rest is read all the same.
     error: Option<String>,
 }
 
-impl Reader {
+impl DefinitionDecoder {
     fn wrong(&mut self, value: &Value, type_name: &str, place: &Place) {
         let what = match value {
             Value::Number(number) if matches!(type_name, "int32" | "int64") => format!("number {number}"),
@@ -223,12 +223,12 @@ impl Reader {
 }
 
 /// Whether Go's encoder writes the field whatever it holds: to a struct, `omitempty` means nothing.
-fn is_always_shown(field: &Field) -> bool {
+fn is_always_shown(field: &ShapeField) -> bool {
     !field.omit_empty || !field.pointer && matches!(field.kind, Type::Ref(..))
 }
 
 /// Whether Go's encoder writes a field that may be left out: a pointer wherever there is one, other values unless empty.
-fn is_shown(field: &Field, absent: bool, value: &Value) -> bool {
+fn is_shown(field: &ShapeField, absent: bool, value: &Value) -> bool {
     if field.pointer {
         return !absent;
     }

@@ -1,4 +1,4 @@
-//! What the server fills in for a CustomResourceDefinition.
+//! The defaults that the server sets in a CustomResourceDefinition.
 
 use serde_json::{Value, json};
 

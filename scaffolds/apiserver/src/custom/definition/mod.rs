@@ -6,7 +6,7 @@ mod validate;
 
 pub(crate) use validate::bundle_fault;
 
-use super::{conditions::Condition, resources::storage_version_hash};
+use super::{conditions::DefinitionCondition, resources::storage_version_hash};
 use crate::{
     kinds,
     resource::{ALL_VERBS, Names, Resource, Subresource},
@@ -153,7 +153,7 @@ impl Strategy for Definition {
             Some(all) => all.push(json!(FINALIZER)),
             None => *finalizers = json!([FINALIZER]),
         }
-        Condition::new("Terminating", true, "InstanceDeletionPending", MESSAGE).set(object, now);
+        DefinitionCondition::new("Terminating", true, "InstanceDeletionPending", MESSAGE).set(object, now);
         true
     }
 

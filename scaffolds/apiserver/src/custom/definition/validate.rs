@@ -1,4 +1,4 @@
-//! What the server would object to in a CustomResourceDefinition, in the order in which it does.
+//! The server's objections to a CustomResourceDefinition, in the server's order.
 
 use crate::{
     custom::{approval, conditions::holds},
@@ -162,7 +162,7 @@ const ORDER: [&str; 13] = [
     "status.",
 ];
 
-/// What is checked last of all: immutable fields after the whole spec, approval and pruning after the status.
+/// The last checks: immutable fields after the whole spec, approval and pruning after the status.
 fn in_order(mut causes: Vec<Cause>) -> Vec<Cause> {
     let place = |cause: &Cause| {
         let place = ORDER

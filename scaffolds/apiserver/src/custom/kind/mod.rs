@@ -21,13 +21,13 @@ use serde_json::{Number, Value, json};
 use std::{collections::BTreeMap, sync::Arc};
 use tokio::sync::watch;
 
-/// What all versions of a kind share.
+/// The shared parts of all versions of a kind.
 pub(super) struct Family {
     group: String,
     kind: String,
     storage: String,
     schemas: BTreeMap<String, Structural>,
-    /// Of the versions that are not served, by `group/version`.
+    /// The versions that are not served, by `group/version`.
     unserved: BTreeMap<String, Schema>,
     /// The revision of the definition: objects written later were written under these schemas.
     since: u64,
@@ -36,13 +36,13 @@ pub(super) struct Family {
     ends: Option<watch::Receiver<()>>,
 }
 
-/// How the resources of a definition are served, apart from what the definition says.
+/// The settings for the resources of a definition that are not in the definition.
 pub(super) struct Served {
     /// The revision of the definition.
     pub since: u64,
     /// Closes when the resources are no longer served.
     pub ends: Option<watch::Receiver<()>>,
-    /// How a webhook converts objects, if one does.
+    /// The conversion by a webhook, if the definition has one.
     pub conversion: Option<Conversion>,
 }
 

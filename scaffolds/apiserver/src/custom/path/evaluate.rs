@@ -1,44 +1,44 @@
 //! Evaluates paths on objects.
 
-use super::{Comparison, Found, Slice, Step};
+use super::{Comparison, Found, PathStep, Slice};
 use serde_json::Value;
 use std::cmp::Ordering;
 
-pub(super) fn steps<'a>(mut found: Vec<Found<'a>>, steps: &'a [Step]) -> Option<Vec<Found<'a>>> {
+pub(super) fn steps<'a>(mut found: Vec<Found<'a>>, steps: &'a [PathStep]) -> Option<Vec<Found<'a>>> {
     for step in steps {
         found = one(found, step)?;
     }
     Some(found)
 }
 
-fn one<'a>(found: Vec<Found<'a>>, step: &'a Step) -> Option<Vec<Found<'a>>> {
+fn one<'a>(found: Vec<Found<'a>>, step: &'a PathStep) -> Option<Vec<Found<'a>>> {
     match step {
-        Step::Literal(value) => Some(found.iter().map(|_| Found::Literal(value)).collect()),
-        Step::Field(name) => Some(
+        PathStep::Literal(value) => Some(found.iter().map(|_| Found::Literal(value)).collect()),
+        PathStep::Field(name) => Some(
             found
                 .iter()
                 .filter_map(|it| it.value().get(name))
                 .map(Found::At)
                 .collect(),
         ),
-        Step::Wildcard => Some(found.iter().flat_map(|it| inside(it.value())).map(Found::At).collect()),
-        Step::Descent => {
+        PathStep::Wildcard => Some(found.iter().flat_map(|it| inside(it.value())).map(Found::At).collect()),
+        PathStep::Descent => {
             let mut all = Vec::new();
             found.iter().for_each(|it| descend(it.value(), &mut all));
             Some(all)
         }
-        Step::Union(parts) => {
+        PathStep::Union(parts) => {
             let parts: Option<Vec<_>> = parts.iter().map(|part| steps(found.clone(), part)).collect();
             Some(parts?.into_iter().flatten().collect())
         }
-        Step::Slice(slice) => {
+        PathStep::Slice(slice) => {
             let mut out = Vec::new();
             for it in found.iter().filter(|it| !it.value().is_null()) {
                 out.extend(cut(it.value().as_array()?, *slice)?.into_iter().map(Found::At));
             }
             Some(out)
         }
-        Step::Filter(left, comparison) => {
+        PathStep::Filter(left, comparison) => {
             let mut out = Vec::new();
             for it in &found {
                 for item in it.value().as_array()? {
@@ -94,7 +94,7 @@ fn cut(items: &[Value], slice: Slice) -> Option<Vec<&Value>> {
     Some(items.get(range)?.iter().step_by(step).collect())
 }
 
-fn passes(item: &Value, left: &[Step], comparison: Option<&(Comparison, Vec<Step>)>) -> Option<bool> {
+fn passes(item: &Value, left: &[PathStep], comparison: Option<&(Comparison, Vec<PathStep>)>) -> Option<bool> {
     let Some((comparison, right)) = comparison else {
         return Some(steps(vec![Found::At(item)], left).is_some_and(|found| !found.is_empty()));
     };

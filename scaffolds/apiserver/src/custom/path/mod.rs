@@ -7,7 +7,7 @@ use serde_json::Value;
 
 /// A path, for example `.status.conditions[?(@.type=="Ready")].status`.
 #[derive(Clone, Debug)]
-pub(crate) struct Path(Vec<Step>);
+pub(crate) struct Path(Vec<PathStep>);
 
 impl Path {
     /// Parses a path without its braces; `None` if it is malformed.
@@ -38,14 +38,14 @@ impl<'a> Found<'a> {
 }
 
 #[derive(Clone, Debug)]
-enum Step {
+enum PathStep {
     Field(String),
     Literal(Value),
     Slice(Slice),
     Wildcard,
     Descent,
-    Union(Vec<Vec<Step>>),
-    Filter(Vec<Step>, Option<(Comparison, Vec<Step>)>),
+    Union(Vec<Vec<PathStep>>),
+    Filter(Vec<PathStep>, Option<(Comparison, Vec<PathStep>)>),
 }
 
 /// `[from:to:step]`; `[3]` is `[3:4]`.

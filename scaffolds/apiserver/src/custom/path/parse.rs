@@ -1,16 +1,16 @@
 //! Parses paths.
 
-use super::{Comparison, Slice, Step};
+use super::{Comparison, PathStep, Slice};
 use serde_json::Value;
 
-/// How deep filters and unions may nest: more than any column needs, and little enough for the stack.
+/// The depth to which filters and unions may nest: more than any column needs, and little enough for the stack.
 const DEEPEST: usize = 16;
 
-pub(super) fn path(text: &str) -> Option<Vec<Step>> {
+pub(super) fn path(text: &str) -> Option<Vec<PathStep>> {
     steps(text, 0)
 }
 
-fn steps(text: &str, depth: usize) -> Option<Vec<Step>> {
+fn steps(text: &str, depth: usize) -> Option<Vec<PathStep>> {
     if depth > DEEPEST {
         return None;
     }
@@ -22,10 +22,10 @@ fn steps(text: &str, depth: usize) -> Option<Vec<Step>> {
             steps.push(filter(inside, depth)?);
             after
         } else if let Some(after) = rest.strip_prefix("..") {
-            if matches!(steps.last(), Some(Step::Descent)) {
+            if matches!(steps.last(), Some(PathStep::Descent)) {
                 return None;
             }
-            steps.push(Step::Descent);
+            steps.push(PathStep::Descent);
             match after.chars().next() {
                 Some(c) if is_word(c) => field(after, &mut steps),
                 _ => after,
@@ -58,7 +58,7 @@ fn ends_word(c: char) -> bool {
 
 /// A field's name, which ends at the first character that cannot be part of one; a backslash escapes the next
 /// character.
-fn field<'a>(text: &'a str, steps: &mut Vec<Step>) -> &'a str {
+fn field<'a>(text: &'a str, steps: &mut Vec<PathStep>) -> &'a str {
     let mut escaped = false;
     let end = text.char_indices().find(|(_, c)| {
         let ends = !escaped && ends_word(*c);
@@ -67,13 +67,13 @@ fn field<'a>(text: &'a str, steps: &mut Vec<Step>) -> &'a str {
     });
     let (name, rest) = text.split_at(end.map_or(text.len(), |(at, _)| at));
     steps.push(match name {
-        "*" => Step::Wildcard,
-        name => Step::Field(name.replace('\\', "")),
+        "*" => PathStep::Wildcard,
+        name => PathStep::Field(name.replace('\\', "")),
     });
     rest
 }
 
-fn bracket<'a>(text: &'a str, steps: &mut Vec<Step>, depth: usize) -> Option<&'a str> {
+fn bracket<'a>(text: &'a str, steps: &mut Vec<PathStep>, depth: usize) -> Option<&'a str> {
     let (inside, rest) = text.split_once(']')?;
     if inside.contains('\n') {
         return None;
@@ -82,13 +82,13 @@ fn bracket<'a>(text: &'a str, steps: &mut Vec<Step>, depth: usize) -> Option<&'a
         let parts = inside
             .split(',')
             .map(|part| self::steps(&format!("[{}]", part.trim_matches(' ')), depth + 1));
-        steps.push(Step::Union(parts.collect::<Option<_>>()?));
+        steps.push(PathStep::Union(parts.collect::<Option<_>>()?));
         return Some(rest);
     }
     let name = inside.strip_prefix('\'').and_then(|it| it.strip_suffix('\''));
     match name {
         Some(name) if !name.contains('\'') => steps.extend(self::steps(&format!(".{name}"), depth + 1)?),
-        _ => steps.push(Step::Slice(slice(inside)?)),
+        _ => steps.push(PathStep::Slice(slice(inside)?)),
     }
     Some(rest)
 }
@@ -128,10 +128,10 @@ fn until_filter_ends(text: &str) -> Option<(&str, &str)> {
     None
 }
 
-fn filter(text: &str, depth: usize) -> Option<Step> {
+fn filter(text: &str, depth: usize) -> Option<PathStep> {
     let is_operator = |c: char| "!<>=".contains(c);
     let Some(at) = text.find(is_operator).filter(|at| *at > 0) else {
-        return Some(Step::Filter(steps(text, depth + 1)?, None));
+        return Some(PathStep::Filter(steps(text, depth + 1)?, None));
     };
     let (left, rest) = text.split_at(at);
     let (operator, right) = rest.split_at(rest.find(|c| !is_operator(c))?);
@@ -144,13 +144,13 @@ fn filter(text: &str, depth: usize) -> Option<Step> {
         ">=" => Comparison::GreaterOrEqual,
         _ => return None,
     };
-    Some(Step::Filter(
+    Some(PathStep::Filter(
         steps(left, depth + 1)?,
         Some((comparison, steps(right, depth + 1)?)),
     ))
 }
 
-fn quoted<'a>(text: &'a str, quote: char, steps: &mut Vec<Step>) -> Option<&'a str> {
+fn quoted<'a>(text: &'a str, quote: char, steps: &mut Vec<PathStep>) -> Option<&'a str> {
     let inside = text.get(1..)?;
     let mut out = String::new();
     let mut chars = inside.char_indices();
@@ -164,7 +164,7 @@ fn quoted<'a>(text: &'a str, quote: char, steps: &mut Vec<Step>) -> Option<&'a s
                 other => out.push(other),
             },
             c if c == quote => {
-                steps.push(Step::Literal(Value::String(out)));
+                steps.push(PathStep::Literal(Value::String(out)));
                 return inside.get(at + 1..);
             }
             c => out.push(c),
@@ -173,7 +173,7 @@ fn quoted<'a>(text: &'a str, quote: char, steps: &mut Vec<Step>) -> Option<&'a s
     None
 }
 
-fn number<'a>(text: &'a str, steps: &mut Vec<Step>) -> Option<&'a str> {
+fn number<'a>(text: &'a str, steps: &mut Vec<PathStep>) -> Option<&'a str> {
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
     let length = unsigned
         .find(|c: char| c != '.' && !c.is_ascii_digit())
@@ -183,13 +183,13 @@ fn number<'a>(text: &'a str, steps: &mut Vec<Step>) -> Option<&'a str> {
         Ok(integer) => Value::from(integer),
         Err(_) => Value::from(number.parse::<f64>().ok()?),
     };
-    steps.push(Step::Literal(value));
+    steps.push(PathStep::Literal(value));
     Some(rest)
 }
 
 /// `true` and `false`; other words would be ranges, which only templates support.
-fn flag<'a>(text: &'a str, steps: &mut Vec<Step>) -> Option<&'a str> {
+fn flag<'a>(text: &'a str, steps: &mut Vec<PathStep>) -> Option<&'a str> {
     let (word, rest) = text.split_at(text.find(ends_word).unwrap_or(text.len()));
-    steps.push(Step::Literal(Value::Bool(word.parse().ok()?)));
+    steps.push(PathStep::Literal(Value::Bool(word.parse().ok()?)));
     Some(rest)
 }

@@ -9,7 +9,7 @@ use crate::{
     kinds::{
         faults::Faults,
         format::{path_segment, subdomain},
-        kind::Kind,
+        kind::BuiltInKind,
         labels::selector,
         located::Located,
         row::Row,
@@ -17,24 +17,24 @@ use crate::{
     strategy::{MetadataPass, Rules},
 };
 
-pub(in crate::kinds) fn mutating() -> Kind {
-    Kind {
+pub(in crate::kinds) fn mutating() -> BuiltInKind {
+    BuiltInKind {
         validate: mutates,
         validate_update: |new, _, faults| mutates(new, faults),
         ..binding()
     }
 }
 
-pub(in crate::kinds) fn validating() -> Kind {
-    Kind {
+pub(in crate::kinds) fn validating() -> BuiltInKind {
+    BuiltInKind {
         validate: validates,
         validate_update: |new, _, faults| validates(new, faults),
         ..binding()
     }
 }
 
-fn binding() -> Kind {
-    Kind {
+fn binding() -> BuiltInKind {
+    BuiltInKind {
         rules: Rules {
             counts_generation: true,
             updates_unconditionally: false,
@@ -44,7 +44,7 @@ fn binding() -> Kind {
         // A policy has the same structs, and their defaults.
         warnings,
         cells,
-        ..Kind::default()
+        ..BuiltInKind::default()
     }
 }
 

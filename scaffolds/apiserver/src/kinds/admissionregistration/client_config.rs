@@ -1,4 +1,4 @@
-//! Where a webhook is: a URL or a Service.
+//! The address of a webhook: a URL or a Service.
 
 use kubewright_machinery::url::Url;
 

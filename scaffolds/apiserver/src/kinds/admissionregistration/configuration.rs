@@ -9,15 +9,15 @@ use crate::{
     kinds::{
         edit::{Fields, set},
         faults::Faults,
-        kind::{Change, Kind, StructDefault, Warnings},
+        kind::{BuiltInKind, Change, StructDefault, Warnings},
         located::Located,
         row::Row,
     },
     strategy::{MetadataPass, Rules},
 };
 
-pub(in crate::kinds) fn mutating() -> Kind {
-    Kind {
+pub(in crate::kinds) fn mutating() -> BuiltInKind {
+    BuiltInKind {
         defaults: &[
             ("admissionregistration.v1.MutatingWebhook", |webhook| {
                 default(webhook);
@@ -30,8 +30,8 @@ pub(in crate::kinds) fn mutating() -> Kind {
     }
 }
 
-pub(in crate::kinds) fn validating() -> Kind {
-    Kind {
+pub(in crate::kinds) fn validating() -> BuiltInKind {
+    BuiltInKind {
         defaults: &[("admissionregistration.v1.ValidatingWebhook", default), RULE, SERVICE],
         ..configuration()
     }
@@ -44,8 +44,8 @@ const SERVICE: StructDefault = ("admissionregistration.v1.ServiceReference", |se
     set(service, "port", 443);
 });
 
-fn configuration() -> Kind {
-    Kind {
+fn configuration() -> BuiltInKind {
+    BuiltInKind {
         rules: Rules {
             counts_generation: true,
             counts_empty: true,
@@ -58,7 +58,7 @@ fn configuration() -> Kind {
         validate_update: |new, old, faults| validate(new, &Tolerated::by(new, old), faults),
         warnings,
         cells,
-        ..Kind::default()
+        ..BuiltInKind::default()
     }
 }
 

@@ -11,15 +11,15 @@ use crate::{
         edit::{Fields, keep_metadata, set},
         faults::{Faults, quoted},
         format::subdomain,
-        kind::Kind,
+        kind::BuiltInKind,
         located::Located,
         row::Row,
     },
     strategy::{MetadataPass, Rules},
 };
 
-pub(in crate::kinds) fn mutating() -> Kind {
-    Kind {
+pub(in crate::kinds) fn mutating() -> BuiltInKind {
+    BuiltInKind {
         defaults: &[
             ("admissionregistration.v1.MutatingAdmissionPolicySpec", default),
             matching::DEFAULTS[0],
@@ -32,9 +32,9 @@ pub(in crate::kinds) fn mutating() -> Kind {
     }
 }
 
-pub(in crate::kinds) fn validating() -> Kind {
+pub(in crate::kinds) fn validating() -> BuiltInKind {
     let kind = policy();
-    Kind {
+    BuiltInKind {
         rules: Rules {
             status_metadata_passes: MetadataPass::NONE,
             reset_by_status: &["spec", "metadata"],
@@ -54,8 +54,8 @@ pub(in crate::kinds) fn validating() -> Kind {
     }
 }
 
-fn policy() -> Kind {
-    Kind {
+fn policy() -> BuiltInKind {
+    BuiltInKind {
         rules: Rules {
             counts_generation: true,
             updates_unconditionally: false,
@@ -63,7 +63,7 @@ fn policy() -> Kind {
             ..Rules::default()
         },
         warnings,
-        ..Kind::default()
+        ..BuiltInKind::default()
     }
 }
 

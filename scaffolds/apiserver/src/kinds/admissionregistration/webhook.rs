@@ -39,7 +39,7 @@ pub(super) fn webhooks<'a>(configuration: &Located<'a>) -> impl Iterator<Item = 
 }
 
 impl Tolerated {
-    /// What the present configuration makes tolerable in the next one.
+    /// The faults of the present configuration, which the next one may keep.
     pub fn by(new: &Located<'_>, old: &Located<'_>) -> Self {
         let mut names = BTreeSet::new();
         let conditions = |at: &Located<'_>| {

@@ -3,12 +3,12 @@
 use serde_json::json;
 
 use crate::{
-    kinds::{faults::Faults, kind::Kind, located::Located, row::Row},
+    kinds::{faults::Faults, kind::BuiltInKind, located::Located, row::Row},
     strategy::{MetadataPass, Rules},
 };
 
-pub(in crate::kinds) fn kind() -> Kind {
-    Kind {
+pub(in crate::kinds) fn kind() -> BuiltInKind {
+    BuiltInKind {
         rules: Rules {
             metadata_passes: MetadataPass::VALIDATE_THEN_UPDATE,
             ..Rules::default()
@@ -16,7 +16,7 @@ pub(in crate::kinds) fn kind() -> Kind {
         validate,
         validate_update,
         cells: |row| vec![row.name(), json!(print_controller(row)), row.int("revision"), row.age()],
-        ..Kind::default()
+        ..BuiltInKind::default()
     }
 }
 

@@ -7,7 +7,7 @@ use crate::{
         edit::{Fields, made, section, set, set_text, text, within},
         faults::{Faults, quoted},
         int_or_percent::{amount, at_most_all, share},
-        kind::{Change, Kind, Warnings},
+        kind::{BuiltInKind, Change, Warnings},
         labels::{is_sound, print_labels, selector, shown},
         located::Located,
         pod::warnings,
@@ -18,8 +18,8 @@ use crate::{
     strategy::Rules,
 };
 
-pub(in crate::kinds) fn kind() -> Kind {
-    Kind {
+pub(in crate::kinds) fn kind() -> BuiltInKind {
+    BuiltInKind {
         rules: Rules {
             counts_generation: true,
             ..Rules::default()
@@ -33,7 +33,7 @@ pub(in crate::kinds) fn kind() -> Kind {
         validate_update,
         warnings,
         cells,
-        ..Kind::default()
+        ..BuiltInKind::default()
     }
 }
 

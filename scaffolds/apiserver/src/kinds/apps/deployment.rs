@@ -7,7 +7,7 @@ use crate::{
         edit::{Fields, keep_metadata, made, set, set_text, text, within},
         faults::Faults,
         int_or_percent::{amount, at_most_all, share},
-        kind::Kind,
+        kind::BuiltInKind,
         located::Located,
         row::Row,
         workload::{self, counts, decrement, not_more, not_more_than_replicas, replicated, selection},
@@ -15,8 +15,8 @@ use crate::{
     strategy::Rules,
 };
 
-pub(in crate::kinds) fn kind() -> Kind {
-    Kind {
+pub(in crate::kinds) fn kind() -> BuiltInKind {
+    BuiltInKind {
         rules: Rules {
             counts_generation: true,
             counts_metadata: Some("annotations"),
@@ -31,7 +31,7 @@ pub(in crate::kinds) fn kind() -> Kind {
         validate_status,
         warnings: workload::template_warnings,
         cells,
-        ..Kind::default()
+        ..BuiltInKind::default()
     }
 }
 

@@ -4,15 +4,15 @@ use crate::{
     kinds::{
         edit::{Fields, set, within},
         faults::Faults,
-        kind::Kind,
+        kind::BuiltInKind,
         located::Located,
         workload::{self, counts, not_more, not_more_than_replicas, replicated, selection},
     },
     strategy::Rules,
 };
 
-pub(in crate::kinds) fn kind() -> Kind {
-    Kind {
+pub(in crate::kinds) fn kind() -> BuiltInKind {
+    BuiltInKind {
         rules: Rules {
             counts_generation: true,
             scale: Some(workload::scale()),
@@ -24,7 +24,7 @@ pub(in crate::kinds) fn kind() -> Kind {
         validate_status: |new, _, faults| validate_status(new, faults),
         warnings: workload::template_warnings,
         cells: workload::replica_cells,
-        ..Kind::default()
+        ..BuiltInKind::default()
     }
 }
 

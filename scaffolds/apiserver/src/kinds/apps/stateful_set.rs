@@ -9,7 +9,7 @@ use crate::{
         edit::{Fields, each, made, set, set_text, text, within},
         faults::{Faults, quoted},
         format::label,
-        kind::{Change, Kind, Warnings},
+        kind::{BuiltInKind, Change, Warnings},
         labels::{annotations, is_sound, labels, shown},
         located::Located,
         pod::{template::pod_template, warnings::template},
@@ -23,8 +23,8 @@ use crate::{
     strategy::{NameRule, Rules},
 };
 
-pub(in crate::kinds) fn kind() -> Kind {
-    Kind {
+pub(in crate::kinds) fn kind() -> BuiltInKind {
+    BuiltInKind {
         rules: Rules {
             name: NameRule::Label,
             counts_generation: true,
@@ -40,7 +40,7 @@ pub(in crate::kinds) fn kind() -> Kind {
             let cells = vec![row.name(), json!(workload::print_ready(row)), row.age()];
             workload::with_containers(cells, row, false)
         },
-        ..Kind::default()
+        ..BuiltInKind::default()
     }
 }
 

@@ -7,18 +7,18 @@ use crate::kinds::{
     edit::{Fields, made, set, within},
     faults::{Faults, quoted},
     format::path_segment,
-    kind::Kind,
+    kind::BuiltInKind,
     located::Located,
     row::{Row, shown_or},
 };
 
-pub(in crate::kinds) fn kind() -> Kind {
-    Kind {
+pub(in crate::kinds) fn kind() -> BuiltInKind {
+    BuiltInKind {
         defaults: &[("autoscaling.v2.HorizontalPodAutoscaler", default)],
         validate,
         validate_update,
         cells,
-        ..Kind::default()
+        ..BuiltInKind::default()
     }
 }
 

@@ -10,7 +10,7 @@ use crate::{
         },
         edit::{Fields, set, set_text, within},
         faults::Faults,
-        kind::{Change, Kind, Warnings},
+        kind::{BuiltInKind, Change, Warnings},
         labels::print_selector,
         located::Located,
         row::{Row, shown_or},
@@ -19,8 +19,8 @@ use crate::{
     strategy::{MetadataPass, Rules},
 };
 
-pub(in crate::kinds) fn kind() -> Kind {
-    Kind {
+pub(in crate::kinds) fn kind() -> BuiltInKind {
+    BuiltInKind {
         rules: Rules {
             counts_generation: true,
             status_metadata_passes: MetadataPass::NONE,
@@ -31,7 +31,7 @@ pub(in crate::kinds) fn kind() -> Kind {
         validate_update: |new, _, faults| validate(new, faults),
         warnings,
         cells,
-        ..Kind::default()
+        ..BuiltInKind::default()
     }
 }
 

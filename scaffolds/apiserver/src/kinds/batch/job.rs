@@ -8,7 +8,7 @@ use crate::{
         batch::job_spec::{self, warn},
         edit::{Fields, section, set, set_text, within},
         faults::Faults,
-        kind::{Change, Kind, Selectable, Warnings},
+        kind::{BuiltInKind, Change, Selectable, Warnings},
         labels::{is_sound, selector, selects, shown},
         located::Located,
         row::Row,
@@ -21,8 +21,8 @@ use crate::{
 const ORPHANS: &str = "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to \
     remove them or set propagationPolicy=Orphan to suppress this warning";
 
-pub(in crate::kinds) fn kind() -> Kind {
-    Kind {
+pub(in crate::kinds) fn kind() -> BuiltInKind {
+    BuiltInKind {
         rules: Rules {
             counts_generation: true,
             metadata_passes: MetadataPass::VALIDATE_THEN_UPDATE,
@@ -45,7 +45,7 @@ pub(in crate::kinds) fn kind() -> Kind {
         warnings,
         selectable: const { &[Selectable::new("status.successful", "/status/succeeded").or("0")] },
         cells,
-        ..Kind::default()
+        ..BuiltInKind::default()
     }
 }
 

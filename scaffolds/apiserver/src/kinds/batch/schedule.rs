@@ -2,7 +2,7 @@
 
 use crate::kinds::faults::quoted;
 
-/// What a field may be.
+/// The values that a field may have.
 #[derive(Clone, Copy)]
 struct Bounds {
     least: u32,

@@ -15,7 +15,7 @@ use crate::{
     kinds::{
         edit::{Fields, keep, keep_all_but, section},
         faults::{Faults, quoted},
-        kind::{Kind, Part, Selectable},
+        kind::{BuiltInKind, Part, Selectable},
         located::Located,
         row::{Row, or},
     },
@@ -23,8 +23,8 @@ use crate::{
     user::User,
 };
 
-pub(in crate::kinds) fn kind() -> Kind {
-    Kind {
+pub(in crate::kinds) fn kind() -> BuiltInKind {
+    BuiltInKind {
         rules: Rules {
             name: NameRule::PathSegment,
             metadata_passes: MetadataPass::VALIDATE_THEN_UPDATE,
@@ -42,7 +42,7 @@ pub(in crate::kinds) fn kind() -> Kind {
         parts: &[APPROVAL],
         selectable: SELECTABLE,
         cells,
-        ..Kind::default()
+        ..BuiltInKind::default()
     }
 }
 

@@ -5,7 +5,7 @@ use kubewright_machinery::go;
 use crate::pem;
 use kubewright_machinery::der::{BIT_STRING, SEQUENCE, each, read};
 
-/// Why a chain of PEM certificates is invalid, in Go's words.
+/// The reason that a chain of PEM certificates is invalid, in Go's words.
 pub(super) fn fault(chain: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(chain);
     let mut blocks = pem::blocks(&text).peekable();
@@ -24,7 +24,7 @@ pub(super) fn fault(chain: &[u8]) -> Option<String> {
     })
 }
 
-/// Why no authority can be read from a bundle of PEM certificates, in the words of Go's client; it is enough if one can.
+/// The reason that no authority can be read from a bundle of PEM certificates, in the words of Go's client; it is enough if one can.
 pub(super) fn bundle_fault(bundle: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(bundle);
     let faults = pem::blocks(&text)
@@ -42,7 +42,7 @@ pub(super) fn bundle_fault(bundle: &[u8]) -> Option<String> {
     Some(format!("unable to load root certificates: {why}"))
 }
 
-/// Why the certificates of a block are invalid.
+/// The reason that the certificates of a block are invalid.
 fn certificates(mut bytes: &[u8]) -> Option<String> {
     if bytes.is_empty() {
         return Some("found CERTIFICATE PEM block containing 0 certificates".to_owned());

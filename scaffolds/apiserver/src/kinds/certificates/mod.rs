@@ -4,7 +4,7 @@ pub(in crate::kinds) mod certificate_signing_request;
 mod chain;
 mod request;
 
-/// Why no authority can be read from a bundle of PEM certificates (`caBundle`), in the words of Go's client.
+/// The reason that no authority can be read from a bundle of PEM certificates (`caBundle`), in the words of Go's client.
 pub(crate) fn bundle_fault(bundle: &[u8]) -> Option<String> {
     chain::bundle_fault(bundle)
 }

@@ -124,7 +124,7 @@ impl Request {
             .collect()
     }
 
-    /// What is signed: version, subject, key and attributes.
+    /// The signed part: version, subject, key and attributes.
     fn info(&self) -> Option<&[u8]> {
         let (SEQUENCE, request, _) = read(&self.bytes)? else {
             return None;

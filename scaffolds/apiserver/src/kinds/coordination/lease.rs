@@ -3,12 +3,12 @@
 use serde_json::Value;
 
 use crate::{
-    kinds::{edit::section, faults::Faults, kind::Kind, located::Located},
+    kinds::{edit::section, faults::Faults, kind::BuiltInKind, located::Located},
     strategy::{MetadataPass, Rules},
 };
 
-pub(in crate::kinds) fn kind() -> Kind {
-    Kind {
+pub(in crate::kinds) fn kind() -> BuiltInKind {
+    BuiltInKind {
         rules: Rules {
             creates_on_update: true,
             updates_unconditionally: false,
@@ -20,7 +20,7 @@ pub(in crate::kinds) fn kind() -> Kind {
         validate,
         validate_update: |new, _, faults| validate(new, faults),
         cells: |row| vec![row.name(), row.text("spec.holderIdentity"), row.age()],
-        ..Kind::default()
+        ..BuiltInKind::default()
     }
 }
 

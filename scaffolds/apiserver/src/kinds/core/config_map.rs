@@ -6,14 +6,14 @@ use crate::{
     kinds::{
         faults::{Faults, quoted},
         keyed_data::{MOST, bytes, fixed, keys},
-        kind::Kind,
+        kind::BuiltInKind,
         located::Located,
     },
     strategy::{MetadataPass, Rules},
 };
 
-pub(in crate::kinds) fn kind() -> Kind {
-    Kind {
+pub(in crate::kinds) fn kind() -> BuiltInKind {
+    BuiltInKind {
         rules: Rules {
             metadata_passes: MetadataPass::UPDATE_THEN_VALIDATE,
             ..Rules::default()
@@ -25,7 +25,7 @@ pub(in crate::kinds) fn kind() -> Kind {
             let count = row.get("data").len() + row.get("binaryData").len();
             vec![row.name(), json!(count), row.age()]
         },
-        ..Kind::default()
+        ..BuiltInKind::default()
     }
 }
 

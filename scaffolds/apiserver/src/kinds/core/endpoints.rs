@@ -11,15 +11,15 @@ use crate::{
         edit::set_text,
         faults::Faults,
         format::{PROTOCOLS, label, subdomain},
-        kind::{Change, Kind, Warnings},
+        kind::{BuiltInKind, Change, Warnings},
         located::Located,
         row::{Row, at_most_three},
     },
     strategy::{MetadataPass, Rules},
 };
 
-pub(in crate::kinds) fn kind() -> Kind {
-    Kind {
+pub(in crate::kinds) fn kind() -> BuiltInKind {
+    BuiltInKind {
         rules: Rules {
             creates_on_update: true,
             deprecation: Some("v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice".into()),
@@ -32,7 +32,7 @@ pub(in crate::kinds) fn kind() -> Kind {
         validate_update: |new, _, faults| validate(new, faults),
         warnings,
         cells: |row| vec![row.name(), json!(addresses(row)), row.age()],
-        ..Kind::default()
+        ..BuiltInKind::default()
     }
 }
 

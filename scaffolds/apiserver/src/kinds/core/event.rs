@@ -3,13 +3,13 @@
 use crate::{
     kinds::{
         event::{self, Names},
-        kind::{Kind, Selectable},
+        kind::{BuiltInKind, Selectable},
     },
     strategy::{MetadataPass, Rules},
 };
 
-pub(in crate::kinds) fn kind() -> Kind {
-    Kind {
+pub(in crate::kinds) fn kind() -> BuiltInKind {
+    BuiltInKind {
         rules: Rules {
             creates_on_update: true,
             metadata_passes: MetadataPass::NONE,
@@ -19,7 +19,7 @@ pub(in crate::kinds) fn kind() -> Kind {
         validate_update: |new, _, faults| event::validate(new, &NAMES, faults),
         selectable: SELECTABLE,
         cells: event::cells,
-        ..Kind::default()
+        ..BuiltInKind::default()
     }
 }
 

@@ -5,13 +5,13 @@ use serde_json::Value;
 use crate::{
     kinds::{
         edit::{Fields, made, set, text},
-        kind::Kind,
+        kind::BuiltInKind,
     },
     strategy::{MetadataPass, Rules},
 };
 
-pub(in crate::kinds) fn kind() -> Kind {
-    Kind {
+pub(in crate::kinds) fn kind() -> BuiltInKind {
+    BuiltInKind {
         rules: Rules {
             creates_on_update: true,
             metadata_passes: MetadataPass::VALIDATE,
@@ -19,7 +19,7 @@ pub(in crate::kinds) fn kind() -> Kind {
         },
         defaults: &[("core.v1.LimitRangeItem", default_item)],
         cells: |row| vec![row.name(), row.text("metadata.creationTimestamp")],
-        ..Kind::default()
+        ..BuiltInKind::default()
     }
 }
 

@@ -7,14 +7,14 @@ use crate::{
         edit::{Fields, default_phase, keep, made, section, text, within},
         faults::Faults,
         format::qualified,
-        kind::{Kind, Selectable},
+        kind::{BuiltInKind, Selectable},
         located::Located,
     },
     strategy::{MetadataPass, NameRule, Rules},
 };
 
-pub(in crate::kinds) fn kind() -> Kind {
-    Kind {
+pub(in crate::kinds) fn kind() -> BuiltInKind {
+    BuiltInKind {
         rules: Rules {
             name: NameRule::Label,
             metadata_passes: MetadataPass::VALIDATE_THEN_UPDATE,
@@ -28,7 +28,7 @@ pub(in crate::kinds) fn kind() -> Kind {
         validate,
         selectable: const { &[Selectable::new("status.phase", "/status/phase")] },
         cells: |row| vec![row.name(), row.text("status.phase"), row.age()],
-        ..Kind::default()
+        ..BuiltInKind::default()
     }
 }
 

@@ -8,14 +8,14 @@ use crate::{
     kinds::{
         address_form::warn_of_cidr,
         edit::{Fields, section, set},
-        kind::{Change, Kind, Selectable, Warnings},
+        kind::{BuiltInKind, Change, Selectable, Warnings},
         row::{Row, or},
     },
     strategy::{MetadataPass, Rules},
 };
 
-pub(in crate::kinds) fn kind() -> Kind {
-    Kind {
+pub(in crate::kinds) fn kind() -> BuiltInKind {
+    BuiltInKind {
         rules: Rules {
             metadata_passes: MetadataPass::VALIDATE_THEN_UPDATE,
             etcd_directory: Some("minions"),
@@ -27,7 +27,7 @@ pub(in crate::kinds) fn kind() -> Kind {
         warnings,
         selectable: const { &[Selectable::new("spec.unschedulable", "/spec/unschedulable").or("false")] },
         cells,
-        ..Kind::default()
+        ..BuiltInKind::default()
     }
 }
 

@@ -10,7 +10,7 @@ use crate::{
         edit::{Fields, add_finalizer, default_phase, section, set, set_text, within},
         faults::Faults,
         format::subdomain,
-        kind::{Change, Kind, Warnings},
+        kind::{BuiltInKind, Change, Warnings},
         located::Located,
         node_selector::{node_selector, warn_of_labels},
         row::{Row, or},
@@ -19,8 +19,8 @@ use crate::{
     strategy::{Deletion, MetadataPass, Rules},
 };
 
-pub(in crate::kinds) fn kind() -> Kind {
-    Kind {
+pub(in crate::kinds) fn kind() -> BuiltInKind {
+    BuiltInKind {
         rules: Rules {
             metadata_passes: MetadataPass::VALIDATE_TWICE,
             deletion: Deletion {
@@ -35,7 +35,7 @@ pub(in crate::kinds) fn kind() -> Kind {
         validate_update,
         warnings,
         cells,
-        ..Kind::default()
+        ..BuiltInKind::default()
     }
 }
 

@@ -9,7 +9,7 @@ use crate::{
         amounts::quantity,
         edit::{Fields, add_finalizer, default_phase, section, set},
         faults::Faults,
-        kind::{Change, Kind, Warnings},
+        kind::{BuiltInKind, Change, Warnings},
         located::Located,
         row::{Row, or},
         semantic,
@@ -18,8 +18,8 @@ use crate::{
     strategy::{Deletion, MetadataPass, Rules},
 };
 
-pub(in crate::kinds) fn kind() -> Kind {
-    Kind {
+pub(in crate::kinds) fn kind() -> BuiltInKind {
+    BuiltInKind {
         rules: Rules {
             metadata_passes: MetadataPass::UPDATE_THEN_VALIDATE,
             deletion: Deletion {
@@ -40,7 +40,7 @@ pub(in crate::kinds) fn kind() -> Kind {
         validate_update,
         warnings,
         cells,
-        ..Kind::default()
+        ..BuiltInKind::default()
     }
 }
 

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::{
     kinds::{
-        kind::{Change, Kind, Warnings},
+        kind::{BuiltInKind, Change, Warnings},
         labels::print_labels,
         pod::{template::pod_template, warnings::template},
         row::Row,
@@ -13,8 +13,8 @@ use crate::{
     strategy::{Deletion, Rules},
 };
 
-pub(in crate::kinds) fn kind() -> Kind {
-    Kind {
+pub(in crate::kinds) fn kind() -> BuiltInKind {
+    BuiltInKind {
         rules: Rules {
             counts_generation: true,
             deletion: Deletion {
@@ -27,7 +27,7 @@ pub(in crate::kinds) fn kind() -> Kind {
         validate_update: |new, _, faults| pod_template(&new.get("template"), faults),
         warnings,
         cells,
-        ..Kind::default()
+        ..BuiltInKind::default()
     }
 }
 

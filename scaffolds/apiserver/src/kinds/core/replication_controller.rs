@@ -6,7 +6,7 @@ use crate::{
     kinds::{
         edit::{Fields, within},
         faults::Faults,
-        kind::{Kind, Selectable},
+        kind::{BuiltInKind, Selectable},
         labels::print_labels,
         located::Located,
         row::Row,
@@ -15,8 +15,8 @@ use crate::{
     strategy::{Deletion, Rules},
 };
 
-pub(in crate::kinds) fn kind() -> Kind {
-    Kind {
+pub(in crate::kinds) fn kind() -> BuiltInKind {
+    BuiltInKind {
         rules: Rules {
             counts_generation: true,
             scale: Some(workload::scale()),
@@ -33,7 +33,7 @@ pub(in crate::kinds) fn kind() -> Kind {
         warnings: workload::template_warnings,
         selectable: const { &[Selectable::new("status.replicas", "/status/replicas").or("0")] },
         cells,
-        ..Kind::default()
+        ..BuiltInKind::default()
     }
 }
 

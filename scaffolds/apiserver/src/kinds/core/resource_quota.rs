@@ -8,15 +8,15 @@ use crate::{
     kinds::{
         amounts::{is_standard, quota_resource},
         faults::{Faults, quoted},
-        kind::Kind,
+        kind::BuiltInKind,
         located::Located,
         row::Row,
     },
     strategy::{Deletion, Rules},
 };
 
-pub(in crate::kinds) fn kind() -> Kind {
-    Kind {
+pub(in crate::kinds) fn kind() -> BuiltInKind {
+    BuiltInKind {
         rules: Rules {
             deletion: Deletion {
                 returns_object: true,
@@ -28,7 +28,7 @@ pub(in crate::kinds) fn kind() -> Kind {
         validate_update,
         validate_status,
         cells,
-        ..Kind::default()
+        ..BuiltInKind::default()
     }
 }
 

@@ -8,14 +8,14 @@ use crate::{
         edit::{section, set_text},
         faults::Faults,
         keyed_data::{MOST, bytes, fixed, keys},
-        kind::{Change, Kind, Selectable, Warnings},
+        kind::{BuiltInKind, Change, Selectable, Warnings},
         located::Located,
     },
     strategy::{MetadataPass, Rules},
 };
 
-pub(in crate::kinds) fn kind() -> Kind {
-    Kind {
+pub(in crate::kinds) fn kind() -> BuiltInKind {
+    BuiltInKind {
         rules: Rules {
             metadata_passes: MetadataPass::UPDATE_THEN_VALIDATE,
             ..Rules::default()
@@ -28,7 +28,7 @@ pub(in crate::kinds) fn kind() -> Kind {
         warnings,
         selectable: const { &[Selectable::new("type", "/type")] },
         cells: |row| vec![row.name(), row.text("type"), json!(row.get("data").len()), row.age()],
-        ..Kind::default()
+        ..BuiltInKind::default()
     }
 }
 

@@ -2,14 +2,14 @@
 
 use crate::{
     kinds::{
-        kind::{Change, Kind, Warnings},
+        kind::{BuiltInKind, Change, Warnings},
         located::Located,
     },
     strategy::{Deletion, MetadataPass, Rules},
 };
 
-pub(in crate::kinds) fn kind() -> Kind {
-    Kind {
+pub(in crate::kinds) fn kind() -> BuiltInKind {
+    BuiltInKind {
         rules: Rules {
             metadata_passes: MetadataPass::UPDATE_THEN_VALIDATE,
             deletion: Deletion {
@@ -19,7 +19,7 @@ pub(in crate::kinds) fn kind() -> Kind {
             ..Rules::default()
         },
         warnings,
-        ..Kind::default()
+        ..BuiltInKind::default()
     }
 }
 

@@ -11,15 +11,15 @@ use crate::{
         edit::{Fields, set},
         faults::Faults,
         format::{PROTOCOLS, label, qualified, subdomain},
-        kind::{Change, Kind, Warnings},
+        kind::{BuiltInKind, Change, Warnings},
         located::Located,
         row::{Row, at_most_three, or},
     },
     strategy::{MetadataPass, Rules},
 };
 
-pub(in crate::kinds) fn kind() -> Kind {
-    Kind {
+pub(in crate::kinds) fn kind() -> BuiltInKind {
+    BuiltInKind {
         rules: Rules {
             counts_generation: true,
             counts_metadata: Some("labels"),
@@ -31,7 +31,7 @@ pub(in crate::kinds) fn kind() -> Kind {
         validate_update,
         warnings,
         cells,
-        ..Kind::default()
+        ..BuiltInKind::default()
     }
 }
 

@@ -7,14 +7,14 @@ use crate::{
     kinds::{
         event::{self, Names},
         faults::Faults,
-        kind::{Kind, Selectable},
+        kind::{BuiltInKind, Selectable},
         located::Located,
     },
     strategy::Rules,
 };
 
-pub(in crate::kinds) fn kind() -> Kind {
-    Kind {
+pub(in crate::kinds) fn kind() -> BuiltInKind {
+    BuiltInKind {
         rules: Rules {
             creates_on_update: true,
             stored_as: Some("/events"),
@@ -28,7 +28,7 @@ pub(in crate::kinds) fn kind() -> Kind {
         from_stored: from_core,
         selectable: SELECTABLE,
         cells: event::cells,
-        ..Kind::default()
+        ..BuiltInKind::default()
     }
 }
 

@@ -8,7 +8,7 @@ use crate::{
     kinds::{
         faults::{Faults, quoted},
         format::{label, port_name, subdomain, wildcard},
-        kind::{Change, Kind, Warnings},
+        kind::{BuiltInKind, Change, Warnings},
         load_balancer::{self, addresses},
         located::Located,
         networking::reference::reference,
@@ -17,8 +17,8 @@ use crate::{
     strategy::{MetadataPass, Rules},
 };
 
-pub(in crate::kinds) fn kind() -> Kind {
-    Kind {
+pub(in crate::kinds) fn kind() -> BuiltInKind {
+    BuiltInKind {
         rules: Rules {
             counts_generation: true,
             metadata_passes: MetadataPass::UPDATE_THEN_VALIDATE,
@@ -31,7 +31,7 @@ pub(in crate::kinds) fn kind() -> Kind {
         warnings,
         status_warnings: load_balancer::status_warnings,
         cells,
-        ..Kind::default()
+        ..BuiltInKind::default()
     }
 }
 

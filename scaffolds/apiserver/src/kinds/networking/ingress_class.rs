@@ -8,7 +8,7 @@ use crate::{
         edit::{Fields, set, within},
         faults::{Faults, quoted},
         format::label,
-        kind::Kind,
+        kind::BuiltInKind,
         located::Located,
         networking::reference::reference,
         row::Row,
@@ -16,8 +16,8 @@ use crate::{
     strategy::{MetadataPass, Rules},
 };
 
-pub(in crate::kinds) fn kind() -> Kind {
-    Kind {
+pub(in crate::kinds) fn kind() -> BuiltInKind {
+    BuiltInKind {
         rules: Rules {
             counts_generation: true,
             metadata_passes: MetadataPass::UPDATE_THEN_VALIDATE,
@@ -27,7 +27,7 @@ pub(in crate::kinds) fn kind() -> Kind {
         validate,
         validate_update,
         cells,
-        ..Kind::default()
+        ..BuiltInKind::default()
     }
 }
 

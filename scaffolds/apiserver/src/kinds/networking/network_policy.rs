@@ -9,15 +9,15 @@ use crate::{
         edit::{Fields, set, within},
         faults::Faults,
         format::port_name,
-        kind::{Change, Kind, Warnings},
+        kind::{BuiltInKind, Change, Warnings},
         labels::{print_selector, selector},
         located::Located,
     },
     strategy::Rules,
 };
 
-pub(in crate::kinds) fn kind() -> Kind {
-    Kind {
+pub(in crate::kinds) fn kind() -> BuiltInKind {
+    BuiltInKind {
         rules: Rules {
             counts_generation: true,
             counts_empty: true,
@@ -32,7 +32,7 @@ pub(in crate::kinds) fn kind() -> Kind {
         validate_update: |new, _, faults| validate(new, faults),
         warnings,
         cells: |row| vec![row.name(), print_selector(&row.get("spec.podSelector")), row.age()],
-        ..Kind::default()
+        ..BuiltInKind::default()
     }
 }
 

@@ -7,7 +7,7 @@ use crate::{
         amounts::requirements,
         faults::{Faults, quoted},
         format::label,
-        kind::Kind,
+        kind::BuiltInKind,
         labels::labels,
         located::Located,
         pod::spec::tolerations,
@@ -15,8 +15,8 @@ use crate::{
     strategy::Rules,
 };
 
-pub(in crate::kinds) fn kind() -> Kind {
-    Kind {
+pub(in crate::kinds) fn kind() -> BuiltInKind {
+    BuiltInKind {
         rules: Rules {
             creates_on_update: true,
             updates_unconditionally: false,
@@ -25,7 +25,7 @@ pub(in crate::kinds) fn kind() -> Kind {
         validate,
         validate_update: |new, old, faults| faults.immutable(&new.get("handler"), &old.get("handler")),
         cells: |row| vec![row.name(), row.text("handler"), row.age()],
-        ..Kind::default()
+        ..BuiltInKind::default()
     }
 }
 

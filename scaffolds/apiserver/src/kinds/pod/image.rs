@@ -1,7 +1,6 @@
 //! References to container images, as far as defaults depend on them.
 
-/// `Always` for the tag `latest` and for references without a tag, otherwise `IfNotPresent`; also for malformed
-/// references.
+/// `Always` for the tag `latest` and for references without a tag, otherwise `IfNotPresent`; also for malformed references.
 pub(in crate::kinds) fn pull_policy(reference: &str) -> &'static str {
     match tag(reference) {
         Some("latest") => "Always",

@@ -2,8 +2,7 @@
 
 use crate::kinds::{faults::Faults, located::Located};
 
-/// Fields that are not available on Windows: of a Pod's security context, of the Pod, and of a container's security
-/// context.
+/// Fields that are not available on Windows: of a Pod's security context, of the Pod, and of a container's security context.
 const OF_POD: [&str; 11] = [
     "appArmorProfile",
     "seLinuxOptions",

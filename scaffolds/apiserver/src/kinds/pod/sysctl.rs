@@ -31,8 +31,7 @@ pub(in crate::kinds) fn sysctls(spec: &Located<'_>, faults: &mut Faults) {
     }
 }
 
-/// Checks for parts separated by dots or slashes, of lower-case letters and digits with dashes and underscores between
-/// them.
+/// Checks for parts separated by dots or slashes, of lower-case letters and digits with dashes and underscores between them.
 fn is_sysctl(name: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
     let is_part = |part: &str| {

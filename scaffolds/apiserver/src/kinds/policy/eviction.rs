@@ -1,13 +1,13 @@
 //! Evictions, the bodies of requests to `pods/eviction`.
 
-use crate::{kinds::kind::Kind, strategy::Rules};
+use crate::{kinds::kind::BuiltInKind, strategy::Rules};
 
-pub(in crate::kinds) fn kind() -> Kind {
-    Kind {
+pub(in crate::kinds) fn kind() -> BuiltInKind {
+    BuiltInKind {
         rules: Rules {
             also_read_as: Some("policy/v1beta1"),
             ..Rules::default()
         },
-        ..Kind::default()
+        ..BuiltInKind::default()
     }
 }

@@ -7,7 +7,7 @@ use crate::{
         conditions::conditions,
         faults::Faults,
         int_or_percent::{amount, at_most_all},
-        kind::Kind,
+        kind::BuiltInKind,
         labels::selector,
         located::Located,
         row::{Row, shown_or},
@@ -15,8 +15,8 @@ use crate::{
     strategy::{MetadataPass, Rules},
 };
 
-pub(in crate::kinds) fn kind() -> Kind {
-    Kind {
+pub(in crate::kinds) fn kind() -> BuiltInKind {
+    BuiltInKind {
         rules: Rules {
             counts_generation: true,
             updates_unconditionally: false,
@@ -28,7 +28,7 @@ pub(in crate::kinds) fn kind() -> Kind {
         validate_update: |new, _, faults| validate(new, faults),
         validate_status: |new, _, faults| validate_status(&new.get("status"), faults),
         cells,
-        ..Kind::default()
+        ..BuiltInKind::default()
     }
 }
 

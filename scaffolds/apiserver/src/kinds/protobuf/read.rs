@@ -6,12 +6,12 @@ use kubewright_machinery::{base64, time};
 use serde_json::{Map, Value, json};
 
 use super::{
-    super::shapes::{self, Field, Shape, Type},
+    super::shapes::{self, Shape, ShapeField, Type},
     MAGIC, PROPERTIES, SCHEMAS,
     wire::{Message, Wire},
 };
 
-/// How deep messages may nest: deeper than those of any kind, and little enough for the stack.
+/// The depth to which messages may nest: deeper than those of any kind, and little enough for the stack.
 const DEPTH: usize = 64;
 
 type Fields = Map<String, Value>;
@@ -92,7 +92,7 @@ fn fill(of: Embedded<'_>, message: &Message, object: &mut Fields, depth: usize) 
             continue;
         }
         let inner = format!("{path}.");
-        let is_embedded = |field: &Field| field.attribute("b").is_some_and(|own| own.starts_with(&inner));
+        let is_embedded = |field: &ShapeField| field.attribute("b").is_some_and(|own| own.starts_with(&inner));
         if let (Wire::Bytes(bytes), true) = (wire, shape.fields.iter().any(is_embedded)) {
             let inner = Embedded { shape, prefix: &inner };
             fill(inner, &Message::new(bytes), object, depth)?;
@@ -102,7 +102,7 @@ fn fill(of: Embedded<'_>, message: &Message, object: &mut Fields, depth: usize) 
 }
 
 /// Adds the value of a field: of a list one item, of a map one entry.
-fn add(field: &Field, wire: Wire, object: &mut Fields, depth: usize) -> Result<(), String> {
+fn add(field: &ShapeField, wire: Wire, object: &mut Fields, depth: usize) -> Result<(), String> {
     let name = field.name.to_owned();
     match &field.kind {
         Type::List(item) => {

@@ -7,7 +7,7 @@ use kubewright_machinery::{
 use serde_json::{Map, Value};
 
 use super::{
-    super::shapes::{self, Field, Numbered, Shape, Type},
+    super::shapes::{self, Numbered, Shape, ShapeField, Type},
     MAGIC, PROPERTIES, SCHEMAS,
     wire::{bytes, double, integer, nested},
 };
@@ -102,7 +102,7 @@ fn fields(at: &At<'_>, numbered: &[Numbered], out: &mut Vec<u8>) {
     }
 }
 
-fn field(field: &Field, number: u64, found: Option<&Value>, out: &mut Vec<u8>) {
+fn field(field: &ShapeField, number: u64, found: Option<&Value>, out: &mut Vec<u8>) {
     let found = found.filter(|value| !value.is_null());
     match &field.kind {
         Type::List(item) => {
@@ -221,7 +221,7 @@ mod tests {
         let fields = shapes::names()
             .filter_map(shapes::shape)
             .flat_map(|shape| &shape.fields);
-        let is_time = |field: &&Field| matches!(field.kind, Type::Ref("~apis.meta.v1.Time", _));
+        let is_time = |field: &&ShapeField| matches!(field.kind, Type::Ref("~apis.meta.v1.Time", _));
         let pointers = fields.filter(|field| field.pointer).filter(is_time);
         pointers.map(|field| format!("\"{}\":null", field.name)).collect()
     }

@@ -1,16 +1,16 @@
 //! Roles.
 
 use crate::{
-    kinds::{kind::Kind, rbac::policy_rules},
+    kinds::{kind::BuiltInKind, rbac::policy_rules},
     strategy::Grants,
 };
 
-pub(in crate::kinds) fn kind() -> Kind {
-    Kind {
+pub(in crate::kinds) fn kind() -> BuiltInKind {
+    BuiltInKind {
         rules: super::rules(Grants::Rules),
         validate: |object, faults| policy_rules::validate(object, false, faults),
         validate_update: |new, _, faults| policy_rules::validate(new, false, faults),
         cells: |row| vec![row.name(), row.text("metadata.creationTimestamp")],
-        ..Kind::default()
+        ..BuiltInKind::default()
     }
 }

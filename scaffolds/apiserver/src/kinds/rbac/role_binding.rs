@@ -1,12 +1,12 @@
 //! RoleBindings.
 
 use crate::{
-    kinds::{kind::Kind, rbac::binding},
+    kinds::{kind::BuiltInKind, rbac::binding},
     strategy::Grants,
 };
 
-pub(in crate::kinds) fn kind() -> Kind {
-    Kind {
+pub(in crate::kinds) fn kind() -> BuiltInKind {
+    BuiltInKind {
         rules: super::rules(Grants::Role),
         defaults: &[
             ("rbac.v1.RoleBinding", binding::default),
@@ -15,6 +15,6 @@ pub(in crate::kinds) fn kind() -> Kind {
         validate: binding::validate,
         validate_update: binding::validate_update,
         cells: binding::cells,
-        ..Kind::default()
+        ..BuiltInKind::default()
     }
 }

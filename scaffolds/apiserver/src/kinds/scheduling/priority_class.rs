@@ -3,13 +3,13 @@
 use serde_json::{Value, json};
 
 use crate::{
-    kinds::{edit::set, faults::Faults, kind::Kind, located::Located, row::Row},
+    kinds::{edit::set, faults::Faults, kind::BuiltInKind, located::Located, row::Row},
     meta,
     strategy::{Deletion, Rules},
 };
 
-pub(in crate::kinds) fn kind() -> Kind {
-    Kind {
+pub(in crate::kinds) fn kind() -> BuiltInKind {
+    BuiltInKind {
         rules: Rules {
             deletion: Deletion {
                 forbids: Some(forbids),
@@ -24,7 +24,7 @@ pub(in crate::kinds) fn kind() -> Kind {
         validate,
         validate_update,
         cells,
-        ..Kind::default()
+        ..BuiltInKind::default()
     }
 }
 
@@ -59,7 +59,7 @@ fn validate(at: &Located<'_>, faults: &mut Faults) {
     }
 }
 
-/// Why a class whose name has the system's prefix is not one of the system's classes.
+/// The reason that a class whose name has the system's prefix is not one of the system's classes.
 fn system_fault(class: &Located<'_>) -> Option<String> {
     let name = class.at("metadata.name").str();
     let Some((_, value)) = SYSTEM.iter().find(|(known, _)| *known == name) else {

@@ -9,7 +9,7 @@ use crate::{
         edit::{Fields, set},
         faults::Faults,
         format::qualified,
-        kind::{Change, Kind, Warnings},
+        kind::{BuiltInKind, Change, Warnings},
         located::Located,
         node_selector::outdated,
         row::Row,
@@ -17,8 +17,8 @@ use crate::{
     strategy::{Deletion, MetadataPass, Rules},
 };
 
-pub(in crate::kinds) fn kind() -> Kind {
-    Kind {
+pub(in crate::kinds) fn kind() -> BuiltInKind {
+    BuiltInKind {
         rules: Rules {
             deletion: Deletion {
                 returns_object: true,
@@ -32,7 +32,7 @@ pub(in crate::kinds) fn kind() -> Kind {
         validate_update,
         warnings,
         cells,
-        ..Kind::default()
+        ..BuiltInKind::default()
     }
 }
 

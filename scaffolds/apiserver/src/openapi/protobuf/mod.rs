@@ -36,14 +36,14 @@ type Message = [Field];
 
 /// A field of a message.
 struct Field {
-    /// The name in JSON. For [`Kind::Entries`], the prefix of the names; an empty one means all but extensions.
+    /// The name in JSON. For [`Wire::Entries`], the prefix of the names; an empty one means all but extensions.
     name: &'static str,
     number: u64,
-    kind: Kind,
+    kind: Wire,
 }
 
 /// The type of a field, and how JSON has it.
-enum Kind {
+enum Wire {
     Text,
     Bool,
     Integer,
@@ -52,24 +52,24 @@ enum Kind {
     Any,
     Message(&'static Message),
     /// A repeated field.
-    List(&'static Kind),
+    List(&'static Wire),
     /// A message whose only field is repeated. JSON has a list, or one item without a list.
-    Items(&'static Kind),
+    Items(&'static Wire),
     /// A message with a repeated field of names and values. JSON has a map.
-    Map(&'static Kind),
+    Map(&'static Wire),
     /// A repeated field of names and values. JSON has them among the other fields.
-    Entries(&'static Kind),
+    Entries(&'static Wire),
     /// A message with one of several fields: the field's number and kind, if the value fits one.
-    OneOf(fn(&Value) -> Option<(u64, Kind)>),
+    OneOf(fn(&Value) -> Option<(u64, Wire)>),
 }
 
-const fn field(name: &'static str, number: u64, kind: Kind) -> Field {
+const fn field(name: &'static str, number: u64, kind: Wire) -> Field {
     Field { name, number, kind }
 }
 
 /// The extensions of an object: `x-kubernetes-group-version-kind`.
 const fn extensions(number: u64) -> Field {
-    field("x-", number, Kind::Entries(&Kind::Any))
+    field("x-", number, Wire::Entries(&Wire::Any))
 }
 
 impl Version {
@@ -88,7 +88,7 @@ impl Version {
 
 fn fields(message: &Message, object: &Value, out: &mut Vec<u8>) {
     for Field { name, number, kind } in message {
-        if let Kind::Entries(of) = kind {
+        if let Wire::Entries(of) = kind {
             let is_wanted = |key: &str| match *name {
                 "" => !key.starts_with("x-"),
                 prefix => key.starts_with(prefix),
@@ -104,49 +104,49 @@ fn fields(message: &Message, object: &Value, out: &mut Vec<u8>) {
 }
 
 /// Writes a field, unless it has its default.
-fn present(number: u64, kind: &Kind, value: &Value, out: &mut Vec<u8>) {
+fn present(number: u64, kind: &Wire, value: &Value, out: &mut Vec<u8>) {
     if !is_default(kind, value) {
         write(number, kind, value, out);
     }
 }
 
 /// Whether Protobuf omits the value of a field.
-fn is_default(kind: &Kind, value: &Value) -> bool {
+fn is_default(kind: &Wire, value: &Value) -> bool {
     match kind {
-        Kind::Text => value == "",
-        Kind::Bool => value == false,
-        Kind::Integer | Kind::Double => value.as_f64() == Some(0.0),
+        Wire::Text => value == "",
+        Wire::Bool => value == false,
+        Wire::Integer | Wire::Double => value.as_f64() == Some(0.0),
         _ => false,
     }
 }
 
-fn write(number: u64, kind: &Kind, value: &Value, out: &mut Vec<u8>) {
+fn write(number: u64, kind: &Wire, value: &Value, out: &mut Vec<u8>) {
     match kind {
-        Kind::Text => bytes(number, value.as_str().unwrap_or_default().as_bytes(), out),
-        Kind::Bool => integer(number, i64::from(value == true), out),
-        Kind::Integer => integer(number, value.as_i64().unwrap_or_default(), out),
-        Kind::Double => double(number, value.as_f64().unwrap_or_default(), out),
-        Kind::Any => nested(number, out, |inner| {
+        Wire::Text => bytes(number, value.as_str().unwrap_or_default().as_bytes(), out),
+        Wire::Bool => integer(number, i64::from(value == true), out),
+        Wire::Integer => integer(number, value.as_i64().unwrap_or_default(), out),
+        Wire::Double => double(number, value.as_f64().unwrap_or_default(), out),
+        Wire::Any => nested(number, out, |inner| {
             bytes(2, kubewright_schema::yaml::to_string(value).as_bytes(), inner);
         }),
-        Kind::Message(message) => nested(number, out, |inner| fields(message, value, inner)),
-        Kind::List(of) => {
+        Wire::Message(message) => nested(number, out, |inner| fields(message, value, inner)),
+        Wire::List(of) => {
             for item in value.as_array().into_iter().flatten() {
                 write(number, of, item, out);
             }
         }
-        Kind::Items(of) => nested(number, out, |inner| match value {
+        Wire::Items(of) => nested(number, out, |inner| match value {
             Value::Array(items) => items.iter().for_each(|item| write(1, of, item, inner)),
             item => write(1, of, item, inner),
         }),
-        Kind::Map(of) => nested(number, out, |inner| {
+        Wire::Map(of) => nested(number, out, |inner| {
             for (key, value) in value.as_object().into_iter().flatten() {
                 named(1, key, inner, |inner| present(2, of, value, inner));
             }
         }),
         // Only `fields` knows the object of these.
-        Kind::Entries(_) => {}
-        Kind::OneOf(choose) => nested(number, out, |inner| {
+        Wire::Entries(_) => {}
+        Wire::OneOf(choose) => nested(number, out, |inner| {
             if let Some((number, kind)) = choose(value) {
                 write(number, &kind, value, inner);
             }

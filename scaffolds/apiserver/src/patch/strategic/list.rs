@@ -10,7 +10,7 @@ use super::{
     order::{By, Side, arrange, element, partition},
 };
 
-/// How the items of a list are patched.
+/// The way in which the items of a list are patched.
 #[derive(Clone, Copy)]
 pub(super) struct Items<'a> {
     pub(super) shape: Option<Shape<'a>>,

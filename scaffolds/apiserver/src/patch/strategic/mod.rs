@@ -42,7 +42,7 @@ pub fn strategic(object: &Value, patch: &[u8], schema: &Schema, checked: bool) -
     })
 }
 
-/// Why a patch cannot be applied.
+/// The reason that a patch cannot be applied.
 enum Bad {
     /// A malformed directive: 400.
     Format(&'static str),

@@ -11,7 +11,7 @@ use super::{
     list_field,
 };
 
-/// How items are identified.
+/// The identification of items.
 #[derive(Clone, Copy)]
 pub(super) enum By<'a> {
     Key(&'a str),

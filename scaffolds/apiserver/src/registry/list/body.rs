@@ -13,11 +13,11 @@ use super::super::record;
 use crate::{resource::Resource, status::Status, store::Record};
 
 /// The `metadata` of a list.
-pub(super) struct Metadata {
+pub(super) struct ListMetadata {
     pub revision: u64,
     /// The continue token of the next page, if there is one.
     pub token: Option<String>,
-    /// How many objects remain after this page, if that is reported.
+    /// The number of objects after this page, if it is reported.
     pub remaining: Option<usize>,
 }
 
@@ -25,7 +25,7 @@ pub(super) struct Metadata {
 ///
 /// # Errors
 /// 500 for a record that is not JSON.
-pub(super) fn write(resource: &Resource, metadata: &Metadata, records: &[Arc<Record>]) -> Result<Bytes, Status> {
+pub(super) fn write(resource: &Resource, metadata: &ListMetadata, records: &[Arc<Record>]) -> Result<Bytes, Status> {
     let size: usize = records.iter().map(|record| record.object.len() + 1).sum();
     let mut text = Vec::with_capacity(size + 256);
     let head = format!(
@@ -51,7 +51,7 @@ pub(super) fn write(resource: &Resource, metadata: &Metadata, records: &[Arc<Rec
     Ok(text.into())
 }
 
-impl Metadata {
+impl ListMetadata {
     /// Lists of custom kinds always have a token, which may be empty.
     fn value(&self, typed: bool) -> serde_json::Value {
         let mut metadata = json!({"resourceVersion": self.revision.to_string()});

@@ -14,14 +14,14 @@ use crate::{
     status::Status,
     store::{Compacted, Range, Record},
 };
-use options::Options;
+use options::ListParameters;
 use token::Token;
 
-/// How many objects are matched with a selector at a time, at least.
+/// The minimum of objects that are matched with a selector at a time.
 const AT_ONCE: usize = 500;
 
-/// What to list.
-struct Wanted {
+/// The range and the revision of a list.
+struct ListQuery {
     /// The exact revision of the list, if it must be an earlier one.
     at: Option<u64>,
     /// The oldest revision that the list may have.
@@ -45,8 +45,8 @@ struct Page {
 /// # Errors
 /// 400 and 422 for parameters, 410 for a compacted revision or token, 504 for a revision that is not reached in time.
 pub(super) async fn list(core: &Core, call: &Call) -> Result<Reply, Status> {
-    let options = Options::read(call)?;
-    let wanted = Wanted::by(&options)?;
+    let options = ListParameters::read(call)?;
+    let wanted = ListQuery::by(&options)?;
     let not_older = wanted.at.unwrap_or(wanted.not_older);
     revision::wait(&core.store, not_older).await?;
     chosen(core, call, &options, &wanted).await.map(|chosen| chosen.reply)
@@ -62,8 +62,8 @@ pub(super) struct Chosen {
 ///
 /// # Errors
 /// As for [`list`].
-pub(super) async fn choose(core: &Core, call: &Call, options: &Options) -> Result<Chosen, Status> {
-    let wanted = Wanted::by(options)?;
+pub(super) async fn choose(core: &Core, call: &Call, options: &ListParameters) -> Result<Chosen, Status> {
+    let wanted = ListQuery::by(options)?;
     let (not_older, present) = (wanted.at.unwrap_or(wanted.not_older), core.store.revision());
     if not_older > present {
         return Err(Status::too_large_resource_version(not_older, present));
@@ -71,7 +71,7 @@ pub(super) async fn choose(core: &Core, call: &Call, options: &Options) -> Resul
     chosen(core, call, options, &wanted).await
 }
 
-async fn chosen(core: &Core, call: &Call, options: &Options, wanted: &Wanted) -> Result<Chosen, Status> {
+async fn chosen(core: &Core, call: &Call, options: &ListParameters, wanted: &ListQuery) -> Result<Chosen, Status> {
     let page = page(core, call, options, wanted).await?;
     let object = body::write(&call.resource, &page.metadata(options), &page.records)?;
     Ok(Chosen {
@@ -85,8 +85,8 @@ pub(super) fn range(call: &Call) -> Range {
     Range::new(&call.resource.store_name(), call.namespace())
 }
 
-impl Wanted {
-    fn by(options: &Options) -> Result<Self, Status> {
+impl ListQuery {
+    fn by(options: &ListParameters) -> Result<Self, Status> {
         // Upstream answers resourceVersion 0 from its cache, which ignores the limit.
         let limit = if options.resource_version == "0" {
             0
@@ -126,7 +126,7 @@ impl Wanted {
     }
 }
 
-async fn page(core: &Core, call: &Call, options: &Options, wanted: &Wanted) -> Result<Page, Status> {
+async fn page(core: &Core, call: &Call, options: &ListParameters, wanted: &ListQuery) -> Result<Page, Status> {
     let expired = |Compacted { .. }| expired(options, wanted);
     let range = options.fields.narrow(range(call));
     let from = match wanted.from.as_str() {
@@ -156,8 +156,8 @@ async fn page(core: &Core, call: &Call, options: &Options, wanted: &Wanted) -> R
 async fn matching(
     core: &Core,
     call: &Call,
-    options: &Options,
-    wanted: &Wanted,
+    options: &ListParameters,
+    wanted: &ListQuery,
     range: Range,
     mut from: String,
 ) -> Result<Page, Status> {
@@ -192,7 +192,7 @@ async fn matching(
 }
 
 impl Page {
-    fn metadata(&self, options: &Options) -> body::Metadata {
+    fn metadata(&self, options: &ListParameters) -> body::ListMetadata {
         let last = self.records.last().filter(|_| self.remaining > 0);
         let token = last.map(|record| {
             let path = record.key.path();
@@ -200,7 +200,7 @@ impl Page {
             Token::behind(self.revision, path).encode()
         });
         let remaining = (token.is_some() && options.selects_all()).then_some(self.remaining);
-        body::Metadata {
+        body::ListMetadata {
             revision: self.revision,
             token,
             remaining,
@@ -219,7 +219,7 @@ fn prefix(range: &Range) -> String {
 
 /// The 410 for an expired list. A client in the middle of a list gets a token to continue with the objects as they are
 /// now.
-fn expired(options: &Options, wanted: &Wanted) -> Status {
+fn expired(options: &ListParameters, wanted: &ListQuery) -> Status {
     if options.token.is_empty() {
         return Status::expired("The resourceVersion for the provided list is too old.");
     }

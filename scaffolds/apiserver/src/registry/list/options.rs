@@ -16,20 +16,20 @@ use crate::{
 
 /// The parameters, validated.
 #[derive(Debug, Default)]
-pub struct Options {
+pub struct ListParameters {
     /// The label selector.
     pub labels: LabelSelector,
     /// The field selector; the kind supports all of its fields.
     pub fields: FieldSelector,
     /// The parameter as sent.
     pub resource_version: String,
-    /// How to interpret `resource_version`; empty if the client does not send it.
+    /// The interpretation of `resource_version`; empty if the client does not send it.
     pub resource_version_match: String,
     /// At most this many objects; 0 for all.
     pub limit: usize,
     /// The continue token of the previous page.
     pub token: String,
-    /// How long a watch lasts, in seconds.
+    /// The time that a watch lasts, in seconds.
     pub timeout: Option<i64>,
     /// Whether a watch sends bookmarks.
     pub bookmarks: bool,
@@ -37,7 +37,7 @@ pub struct Options {
     pub initial_events: Option<bool>,
 }
 
-impl Options {
+impl ListParameters {
     /// Reads the parameters of a request.
     ///
     /// # Errors

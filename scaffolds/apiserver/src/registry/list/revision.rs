@@ -6,7 +6,7 @@ use kubewright_machinery::go;
 
 use crate::{status::Status, store::Store};
 
-/// How long upstream's watch cache waits for a future revision.
+/// The time that upstream's watch cache waits for a future revision.
 const PATIENCE: Duration = Duration::from_secs(3);
 
 /// A revision; `None` for an empty text.

@@ -17,7 +17,7 @@ use crate::{
     store::{Key, Record},
 };
 
-/// How many generated names are tried when names are taken.
+/// The number of generated names that are tried when names are taken.
 const DRAWS: usize = 8;
 
 /// Stores a new, admitted object; `None` when an object with the plan's name has appeared meanwhile.

@@ -43,7 +43,7 @@ pub struct Plan<'a> {
     pub manager: Option<&'a str>,
 }
 
-/// How a verb changes an object.
+/// The change of an object by a verb.
 pub trait Transition: Send + Sync {
     /// The next state, computed from the present one if the object exists. Both are in the form that the endpoint
     /// shows.
@@ -61,7 +61,7 @@ pub trait Transition: Send + Sync {
     }
 
     /// Updates managedFields for a step of `manager`.
-    fn own(&self, work: &Work, manager: &str, step: Step<'_>) {
+    fn own(&self, work: &Work, manager: &str, step: WriteStep<'_>) {
         work.own(manager, step.old, step.new);
     }
 
@@ -75,7 +75,7 @@ pub trait Transition: Send + Sync {
 }
 
 /// The present state and the next one, both in the form that the endpoint shows.
-pub struct Step<'a> {
+pub struct WriteStep<'a> {
     pub old: Option<&'a Value>,
     pub new: &'a mut Value,
 }
@@ -134,7 +134,7 @@ async fn attempt(
 
     // Own.
     if let Some(manager) = plan.manager {
-        own(work, manager, transition, Step { old, new: &mut new }).await?;
+        own(work, manager, transition, WriteStep { old, new: &mut new }).await?;
     }
 
     // Admit.
@@ -177,15 +177,15 @@ async fn attempt(
 
 /// Updates managedFields. Where entries are in versions to which a webhook converts, this is repeated until all objects
 /// that it compares have been converted.
-async fn own(work: &Work<'_>, manager: &str, transition: &dyn Transition, step: Step<'_>) -> Result<(), Status> {
-    let Step { old, new } = step;
+async fn own(work: &Work<'_>, manager: &str, transition: &dyn Transition, step: WriteStep<'_>) -> Result<(), Status> {
+    let WriteStep { old, new } = step;
     if work.resource().rules().conversion.is_none() {
-        transition.own(work, manager, Step { old, new });
+        transition.own(work, manager, WriteStep { old, new });
         return Ok(());
     }
     loop {
         let mut owned = new.clone();
-        transition.own(work, manager, Step { old, new: &mut owned });
+        transition.own(work, manager, WriteStep { old, new: &mut owned });
         if !work.convert_owned().await? {
             *new = owned;
             return Ok(());

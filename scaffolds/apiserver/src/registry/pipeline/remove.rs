@@ -11,10 +11,10 @@ use crate::{
     status::Status,
 };
 
-/// What a deletion does to an object.
+/// The effect of a deletion on an object.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Fate {
-    /// Nothing: its grace period has begun already.
+    /// No effect: its grace period has begun already.
     Pending,
     /// The object is changed, and remains.
     Kept,

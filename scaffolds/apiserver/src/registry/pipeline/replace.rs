@@ -196,9 +196,9 @@ impl Live {
     }
 }
 
-/// What a change stores.
+/// The result of a change.
 struct Next {
-    /// Nothing: the change removes the last finalizer of an object that is being deleted.
+    /// Whether the object is removed: the change removes its last finalizer while it is being deleted.
     is_end: bool,
     /// The next state in the storage version, if that is another one.
     other: Option<Value>,

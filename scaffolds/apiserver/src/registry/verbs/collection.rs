@@ -4,7 +4,7 @@ use super::delete::{one, warn};
 use crate::{
     registry::{
         Reply,
-        list::{self, options::Options},
+        list::{self, options::ListParameters},
         options::DeleteOptions,
         work::Work,
     },
@@ -13,7 +13,7 @@ use crate::{
 
 /// Deletes the objects that the query selects (one page if it has a limit), and answers with the list from before.
 pub async fn delete(work: &mut Work<'_>) -> Result<Reply, Status> {
-    let wanted = Options::read(work.call)?;
+    let wanted = ListParameters::read(work.call)?;
     let options = DeleteOptions::read(work.call)?;
     warn(work, &options);
     let chosen = list::choose(work.core, work.call, &wanted).await?;

@@ -6,7 +6,7 @@ use crate::{
     meta,
     registry::{
         Reply, body,
-        options::Options,
+        options::WriteOptions,
         pipeline::{self, Plan, Transition},
         reply,
         work::Work,
@@ -16,7 +16,7 @@ use crate::{
 
 /// Creates the object of the body.
 pub async fn create(work: &mut Work<'_>) -> Result<Reply, Status> {
-    let options = Options::read(work.call, "CreateOptions")?;
+    let options = WriteOptions::read(work.call, "CreateOptions")?;
     let mut object = body::read(work, options.validation)?;
     meta::system::wipe(&mut object);
     body::check_namespace(work, &mut object)?;

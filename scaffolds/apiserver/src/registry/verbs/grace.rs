@@ -8,7 +8,7 @@ use crate::{meta, resource::Resource};
 /// The graceful part of a deletion.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Grace {
-    /// None: the object is removed at once.
+    /// No grace period: the object is removed at once.
     None,
     /// The object was marked, with this grace period in seconds; it is removed at once if that is 0.
     Marked(i64),

@@ -10,7 +10,7 @@ use crate::{
     patch::{self, Patched},
     registry::{
         Reply, body,
-        options::{Options, Validation},
+        options::{Validation, WriteOptions},
         pipeline::{self, Plan, Transition},
         reply,
         work::Work,
@@ -40,7 +40,7 @@ const FORMATS: [(&str, Format); 4] = [
 /// Patches an object; an apply creates it if it does not exist.
 pub async fn patch(work: &mut Work<'_>) -> Result<Reply, Status> {
     let format = format(work)?;
-    let options = Options::of_patch(work.call, format == Format::Apply)?;
+    let options = WriteOptions::of_patch(work.call, format == Format::Apply)?;
     let creates = work.call.subresource.is_empty() || work.resource().rules().creates_on_update;
     let plan = Plan {
         name: Some(&work.call.name),
@@ -60,7 +60,7 @@ pub async fn patch(work: &mut Work<'_>) -> Result<Reply, Status> {
 /// The patch applied to the present state is the next state.
 struct Patch<'a> {
     format: Format,
-    options: &'a Options,
+    options: &'a WriteOptions,
 }
 
 impl Transition for Patch<'_> {
@@ -102,7 +102,7 @@ pub fn document(call: &Call, object: &Value, format: Format, validation: Validat
     }
 }
 
-fn applied(work: &mut Work, live: Option<&Value>, options: &Options) -> Result<Value, Status> {
+fn applied(work: &mut Work, live: Option<&Value>, options: &WriteOptions) -> Result<Value, Status> {
     let (config, duplicates) = configuration(work)?;
     let config = Value::Object(config);
     let new = work.as_writer(&options.manager, |writer| {

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::{
     call::Call,
-    registry::{body, options::Options, work::Work},
+    registry::{body, options::WriteOptions, work::Work},
     state::Core,
     status::Status,
 };
@@ -20,9 +20,9 @@ pub struct Posted {
 /// The object that the client sent, read as by every create.
 ///
 /// # Errors
-/// Those of a create, up to validation.
+/// The errors of a create, up to validation.
 pub fn read(core: &Core, call: &Call, warnings: &mut Vec<String>) -> Result<Posted, Status> {
-    let options = Options::read(call, "CreateOptions")?;
+    let options = WriteOptions::read(call, "CreateOptions")?;
     let mut work = Work::new(core, call);
     let object = body::read(&mut work, options.validation).and_then(|mut object| {
         body::check_namespace(&work, &mut object)?;

@@ -6,7 +6,7 @@ use crate::{
     meta,
     registry::{
         Reply, body,
-        options::Options,
+        options::WriteOptions,
         pipeline::{self, Plan, Transition},
         reply,
         work::Work,
@@ -16,7 +16,7 @@ use crate::{
 
 /// Replaces an object with that of the body; creates it if it does not exist and the kind allows that.
 pub async fn update(work: &mut Work<'_>) -> Result<Reply, Status> {
-    let options = Options::read(work.call, "UpdateOptions")?;
+    let options = WriteOptions::read(work.call, "UpdateOptions")?;
     let mut sent = body::read(work, options.validation)?;
     body::check_namespace(work, &mut sent)?;
     body::check_name(work, &sent)?;

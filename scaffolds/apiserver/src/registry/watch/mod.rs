@@ -14,7 +14,7 @@ use tokio::{
     time::{Instant, sleep, sleep_until},
 };
 
-use super::{convert, list::options::Options};
+use super::{convert, list::options::ListParameters};
 use crate::{
     call::Call,
     state::Core,
@@ -30,19 +30,19 @@ pub type Events = Pin<Box<dyn Stream<Item = Event> + Send>>;
 const LEAST: u64 = 30 * 60;
 /// Time between bookmarks.
 const BOOKMARKS: Duration = Duration::from_secs(60);
-/// How long before its end a watch sends its last bookmark.
+/// The time before its end at which a watch sends its last bookmark.
 const FAREWELL: Duration = Duration::from_secs(2);
 
-/// How long a watch continues after its custom kind changes or is removed; measured upstream.
+/// The time that a watch continues after its custom kind changes or is removed; measured upstream.
 const CLOSING: Duration = Duration::from_secs(1);
 
-/// How long a watch waits before it tries again to convert a change.
+/// The time that a watch waits before it tries again to convert a change.
 const RETRY: Duration = Duration::from_secs(1);
 
 /// The state of one watch.
 struct Watching {
     call: Call,
-    options: Options,
+    options: ListParameters,
     /// The initial objects that have yet to be sent.
     initial: VecDeque<Arc<Record>>,
     /// The revision of the bookmark after `initial`, until it is sent.
@@ -63,7 +63,7 @@ struct Watching {
 /// 400 and 422 for parameters, 500 for a `resourceVersion` that is not a number, as upstream. Later errors, for example
 /// a compacted revision, are events of the stream.
 pub(super) async fn watch(core: &Core, call: &Call) -> Result<Events, Status> {
-    let options = Options::read(call)?;
+    let options = ListParameters::read(call)?;
     let deadline = Instant::now() + lifetime(&options);
     let begun = match start::start(core, call, &options).await? {
         Ok(begun) => begun,
@@ -85,8 +85,8 @@ pub(super) async fn watch(core: &Core, call: &Call) -> Result<Events, Status> {
     Ok(Box::pin(stream::unfold(watching, next)))
 }
 
-/// How long the watch lasts; a negative timeout is over at once.
-fn lifetime(options: &Options) -> Duration {
+/// The time that the watch lasts; a negative timeout is over at once.
+fn lifetime(options: &ListParameters) -> Duration {
     match options.timeout {
         None | Some(0) => {
             let random = std::hash::BuildHasher::hash_one(&std::collections::hash_map::RandomState::new(), LEAST);
@@ -189,7 +189,7 @@ impl Watching {
     fn event_for(&mut self, change: &Change) -> Option<Event> {
         let wanted = |record: &Arc<Record>| self.options.matches(&self.call, record);
         let before = change.previous.as_ref().filter(|record| wanted(record));
-        let gone = change.kind == crate::store::Kind::Deleted;
+        let gone = change.kind == crate::store::ChangeKind::Deleted;
         let after = Some(&change.record).filter(|record| !gone && wanted(record));
         let event = match (before, after) {
             (None, None) => return None,

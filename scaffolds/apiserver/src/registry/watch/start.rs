@@ -1,10 +1,10 @@
-//! Where a watch starts: at the present state, or after a revision.
+//! The start of a watch: at the present state, or after a revision.
 
 use std::sync::Arc;
 
 use super::super::{
     convert,
-    list::{self, options::Options, revision},
+    list::{self, options::ListParameters, revision},
 };
 use crate::{
     call::Call,
@@ -25,7 +25,7 @@ pub(super) struct Begun {
 }
 
 /// Starts a watch. The outer error is one of the request, the inner one an event of the stream.
-pub(super) async fn start(core: &Core, call: &Call, options: &Options) -> Result<Result<Begun, Status>, Status> {
+pub(super) async fn start(core: &Core, call: &Call, options: &ListParameters) -> Result<Result<Begun, Status>, Status> {
     let asked = revision::parse(&options.resource_version).map_err(|why| Status::new(500, "", why))?;
     let asked = asked.unwrap_or_default();
     // If the parameter is absent, watches without a revision begin with the existing objects.
@@ -53,7 +53,7 @@ pub(super) async fn start(core: &Core, call: &Call, options: &Options) -> Result
 
 /// Begins `after` a revision, the present one if that is 0; without one, with the objects that there are, which have
 /// neither been converted nor selected.
-fn begin(core: &Core, call: &Call, options: &Options, after: Option<u64>) -> Result<Begun, Compacted> {
+fn begin(core: &Core, call: &Call, options: &ListParameters, after: Option<u64>) -> Result<Begun, Compacted> {
     let range = options.fields.narrow(list::range(call));
     let Some(after) = after else {
         let page = core.store.page(&range, None, "", 0)?;

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Number, Value};
 
-/// How deep arrays and objects may nest.
+/// The depth to which arrays and objects may nest.
 pub const DEPTH: usize = kubewright_schema::json_patch::DEEPEST;
 
 /// A document, and a warning for each duplicate field: `duplicate field "spec.a"`.
@@ -18,7 +18,7 @@ pub type Document = (Value, Vec<String>);
 /// # Errors
 /// Go's message about malformed text, for example `unexpected end of JSON input`.
 pub fn read(text: &[u8]) -> Result<Document, String> {
-    let mut reader = Reader::new(text, BTreeSet::new());
+    let mut reader = JsonReader::new(text, BTreeSet::new());
     let value = reader.value()?;
     match reader.token() {
         None => Ok((value, reader.errors)),
@@ -29,9 +29,9 @@ pub fn read(text: &[u8]) -> Result<Document, String> {
 /// The sentences about unknown and duplicate fields of a text that was read, as Go's strict decoder of structs says them: in the order of
 /// the text, each once, and none about what is in an unknown field. `unknown` has those about unknown fields.
 pub fn strict_errors(text: &[u8], unknown: &[String]) -> Vec<String> {
-    /// How many Go's decoder keeps.
+    /// The number of errors that Go's decoder keeps.
     const MOST: usize = 100;
-    let mut reader = Reader::new(text, unknown.iter().map(String::as_str).collect());
+    let mut reader = JsonReader::new(text, unknown.iter().map(String::as_str).collect());
     // It was read before.
     let _ = reader.value();
     let mut seen = BTreeSet::new();
@@ -42,25 +42,25 @@ pub fn strict_errors(text: &[u8], unknown: &[String]) -> Vec<String> {
     found.take(MOST).collect()
 }
 
-struct Reader<'a> {
+struct JsonReader<'a> {
     text: &'a [u8],
     at: usize,
-    path: Vec<Step>,
-    /// What is said about duplicate fields, and about those of `unknown`.
+    path: Vec<JsonStep>,
+    /// The errors about duplicate fields, and about the fields of `unknown`.
     errors: Vec<String>,
     unknown: BTreeSet<&'a str>,
     is_in_unknown: bool,
 }
 
 /// A step of the path to the value that is being read; the number of steps is its depth.
-enum Step {
+enum JsonStep {
     Field(String),
     Item(usize),
 }
 
 type Read<T> = Result<T, String>;
 
-impl<'a> Reader<'a> {
+impl<'a> JsonReader<'a> {
     fn new(text: &'a [u8], unknown: BTreeSet<&'a str>) -> Self {
         Self {
             text,
@@ -113,7 +113,7 @@ impl<'a> Reader<'a> {
             }
             let key = self.string()?;
             self.expect(b':', "after object key")?;
-            self.path.push(Step::Field(key.clone()));
+            self.path.push(JsonStep::Field(key.clone()));
             let was_in_unknown = self.is_in_unknown;
             self.judge(object.contains_key(&key));
             let value = self.value()?;
@@ -149,7 +149,7 @@ impl<'a> Reader<'a> {
             return Ok(Value::Array(items));
         }
         loop {
-            self.path.push(Step::Item(items.len()));
+            self.path.push(JsonStep::Item(items.len()));
             items.push(self.value()?);
             self.path.pop();
             if self.ends(b']', "after array element")? {
@@ -239,9 +239,9 @@ impl<'a> Reader<'a> {
 
     fn shown_path(&self) -> String {
         self.path.iter().fold(String::new(), |path, step| match step {
-            Step::Field(name) if path.is_empty() => name.clone(),
-            Step::Field(name) => format!("{path}.{name}"),
-            Step::Item(index) => format!("{path}[{index}]"),
+            JsonStep::Field(name) if path.is_empty() => name.clone(),
+            JsonStep::Field(name) => format!("{path}.{name}"),
+            JsonStep::Item(index) => format!("{path}[{index}]"),
         })
     }
 }

@@ -1,8 +1,8 @@
 //! Texts in JSON: escapes, and what Go makes of invalid UTF-8.
 
-use super::{Read, Reader, end, invalid};
+use super::{JsonReader, Read, end, invalid};
 
-impl Reader<'_> {
+impl JsonReader<'_> {
     pub(super) fn string(&mut self) -> Read<String> {
         self.at += 1;
         let mut out = String::new();

@@ -34,7 +34,7 @@ pub fn frame(first: u8, payload: &[u8]) -> Vec<u8> {
     frame
 }
 
-/// What a client has sent.
+/// A message of the client.
 #[derive(Debug, Eq, PartialEq)]
 pub enum Received {
     /// A ping, with the bytes that its answer repeats.
@@ -45,12 +45,12 @@ pub enum Received {
     Violation,
 }
 
-/// What has arrived and is not yet read. Texts are skipped, as upstream does on a watch.
+/// The bytes that have arrived and are not yet read. Texts are skipped, as upstream does on a watch.
 #[derive(Default)]
 pub struct Incoming {
     /// Add what arrives at its end.
     pub bytes: BytesMut,
-    /// How much of a skipped frame has not arrived yet.
+    /// The number of bytes of a skipped frame that have not arrived yet.
     skipped: u64,
 }
 
@@ -88,7 +88,7 @@ impl Incoming {
     }
 }
 
-/// What stands before a frame's payload.
+/// The header before a frame's payload.
 struct Head {
     kind: u8,
     mask: Option<[u8; 4]>,

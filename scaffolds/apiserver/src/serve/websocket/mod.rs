@@ -22,7 +22,7 @@ use crate::{
 };
 use frames::Received;
 
-/// What the client's key is followed by in the digest that answers it (RFC 6455, 1.3).
+/// The text after the client's key in the digest of the response (RFC 6455, 1.3).
 const GUID: &str = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 
 /// Answers a request. If it asks for a WebSocket and its answer is a watch, the watch is left in `place`, to be

@@ -44,7 +44,7 @@ impl Checker<'_> {
         built
     }
 
-    /// The errors about a name that is not that of a message.
+    /// The errors about a name that does not belong to a message.
     fn no_message(&mut self, expr: &Expr, name: &str, slots: &[Slot]) -> Type {
         let variable = self.scope.variables.iter().find(|variable| variable.name == name);
         let (what, of_field) = match (variable, type_named(name)) {

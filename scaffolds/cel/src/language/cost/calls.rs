@@ -100,7 +100,7 @@ impl<'a> Estimator<'a> {
         before.plus(cost)
     }
 
-    /// The cost including that of the arguments; a few operators do not evaluate all arguments.
+    /// The cost including the cost of the arguments; a few operators do not evaluate all arguments.
     fn price(&mut self, call: &Call<'a>, costs: &[Range]) -> Price {
         match call.overload {
             "logical_and" | "logical_or" => {
@@ -252,7 +252,7 @@ impl<'a> Estimator<'a> {
     /// The size of a list's items, if the schema specifies it.
     fn item_size(&self, list: &Expr) -> Range {
         match self.place(list) {
-            super::Place::Nowhere => self.unknown(),
+            super::Origin::Nowhere => self.unknown(),
             place => declared_size(self.step(place, None, "@items")).unwrap_or(self.unknown()),
         }
     }
@@ -424,7 +424,7 @@ fn number(expr: &Expr, otherwise: u64) -> u64 {
     }
 }
 
-/// Functions whose cost is one for all arguments (`pkg/cel/library/cost.go`). The first ones are those of the authorizer.
+/// Functions whose cost is one for all arguments (`pkg/cel/library/cost.go`). The first functions belong to the authorizer.
 const FLAT: [&str; 38] = [
     "serviceAccount",
     "path",

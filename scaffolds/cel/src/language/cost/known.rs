@@ -1,7 +1,7 @@
 //! Types and sizes of an expression's variables before it is evaluated.
 
 use super::range::Range;
-use super::{Entries, Estimator, Place};
+use super::{Entries, Estimator, Origin};
 use crate::ast::Expr;
 use crate::declare::{Declared, LARGEST_REQUEST};
 use crate::language::check::Name;
@@ -24,26 +24,26 @@ pub(in crate::language) enum Root<'a> {
 /// The known type and size of the value of an expression.
 #[derive(Clone, Copy)]
 pub(in crate::language) struct Known<'a> {
-    pub(super) place: Place<'a>,
+    pub(super) place: Origin<'a>,
     pub(super) size: Option<Range>,
     pub(super) entries: Option<Entries>,
 }
 
 impl<'a> Estimator<'a> {
     /// The place of a value that is not from a schema.
-    pub(super) fn base(&self) -> Place<'a> {
+    pub(super) fn base(&self) -> Origin<'a> {
         match self.root {
-            Root::Same(root) => Place::At(root),
-            Root::Named(..) | Root::Nothing => Place::Lost,
+            Root::Same(root) => Origin::At(root),
+            Root::Named(..) | Root::Nothing => Origin::Lost,
         }
     }
 
     /// The place of a variable.
-    pub(super) fn variable(&self, name: &str) -> Place<'a> {
+    pub(super) fn variable(&self, name: &str) -> Origin<'a> {
         match self.root {
-            Root::Same(root) => Place::At(root),
-            Root::Named(all, ..) => all.get(name).map_or(Place::Lost, Place::At),
-            Root::Nothing => Place::Lost,
+            Root::Same(root) => Origin::At(root),
+            Root::Named(all, ..) => all.get(name).map_or(Origin::Lost, Origin::At),
+            Root::Nothing => Origin::Lost,
         }
     }
 

@@ -22,7 +22,7 @@ const STRUCT: u64 = 40;
 /// The place in the schema from which a value comes. The server keeps a path and drops its first step, so a value that is not from the schema
 /// (an item of a list that the rule creates) counts as `self`.
 #[derive(Clone, Copy)]
-enum Place<'a> {
+enum Origin<'a> {
     Nowhere,
     At(&'a Declared),
     /// A key of a map: a string without a known size.
@@ -41,7 +41,7 @@ struct Entries {
 
 struct Local<'a> {
     name: &'a str,
-    place: Place<'a>,
+    place: Origin<'a>,
     size: Option<Range>,
     entries: Option<Entries>,
 }
@@ -49,7 +49,7 @@ struct Local<'a> {
 struct Estimator<'a> {
     checked: &'a Checked,
     root: Root<'a>,
-    places: HashMap<usize, Place<'a>>,
+    places: HashMap<usize, Origin<'a>>,
     sizes: HashMap<usize, Range>,
     entries: HashMap<usize, Entries>,
     locals: Vec<Local<'a>>,
@@ -252,27 +252,27 @@ impl<'a> Estimator<'a> {
         self.locals.iter().rev().find(|local| local.name == name)
     }
 
-    fn place(&self, expr: &Expr) -> Place<'a> {
+    fn place(&self, expr: &Expr) -> Origin<'a> {
         if let Kind::Ident(name) = &expr.kind
             && let Some(local) = self.local(name)
         {
             return local.place;
         }
-        self.places.get(&expr.id).copied().unwrap_or(Place::Nowhere)
+        self.places.get(&expr.id).copied().unwrap_or(Origin::Nowhere)
     }
 
     /// The place of a field, or of an entry.
-    fn step(&self, place: Place<'a>, field: Option<&str>, entry: &str) -> Place<'a> {
+    fn step(&self, place: Origin<'a>, field: Option<&str>, entry: &str) -> Origin<'a> {
         let declared = match place {
-            Place::Nowhere => return self.base(),
-            Place::At(declared) => declared,
-            Place::Key | Place::Lost => return Place::Lost,
+            Origin::Nowhere => return self.base(),
+            Origin::At(declared) => declared,
+            Origin::Key | Origin::Lost => return Origin::Lost,
         };
         match (&declared.shape, field, entry) {
-            (Shape::Object(fields), Some(field), _) => fields.get(field).map_or(Place::Lost, |it| Place::At(it)),
-            (Shape::List(item) | Shape::Map(item), None, "@items" | "@values") => Place::At(item),
-            (Shape::Map(_), None, "@keys") => Place::Key,
-            _ => Place::Lost,
+            (Shape::Object(fields), Some(field), _) => fields.get(field).map_or(Origin::Lost, |it| Origin::At(it)),
+            (Shape::List(item) | Shape::Map(item), None, "@items" | "@values") => Origin::At(item),
+            (Shape::Map(_), None, "@keys") => Origin::Key,
+            _ => Origin::Lost,
         }
     }
 
@@ -325,14 +325,14 @@ impl<'a> Estimator<'a> {
     }
 }
 
-fn declared_size(place: Place<'_>) -> Option<Range> {
+fn declared_size(place: Origin<'_>) -> Option<Range> {
     match place {
-        Place::At(declared) => Some(Range {
+        Origin::At(declared) => Some(Range {
             min: 0,
             max: declared.most,
         }),
-        Place::Key => Some(Range::ZERO),
-        Place::Nowhere | Place::Lost => None,
+        Origin::Key => Some(Range::ZERO),
+        Origin::Nowhere | Origin::Lost => None,
     }
 }
 

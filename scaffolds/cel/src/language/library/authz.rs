@@ -1,4 +1,4 @@
-//! The library for authorization: builds a question step by step, and asks it.
+//! The library for authorization: builds a request step by step, and sends it.
 
 use crate::language::value::{Fault, Foreign, Outcome, Val};
 use kubewright_machinery::names::{Unit, label, subdomain};

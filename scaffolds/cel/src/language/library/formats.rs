@@ -17,7 +17,7 @@ pub(in crate::language) struct NamedFormat {
     check: fn(&str) -> Vec<String>,
 }
 
-/// The formats by the names of their functions; the sizes are those of apiserver's `format.go`.
+/// The formats by the names of their functions; the sizes are from apiserver's `format.go`.
 static FORMATS: [(&str, NamedFormat); 13] = [
     (
         "dns1123Label",

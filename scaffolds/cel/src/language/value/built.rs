@@ -17,7 +17,7 @@ pub(in crate::language) struct Built<'a> {
 
 impl<'a> Built<'a> {
     /// # Errors
-    /// If an operation of a JSON patch has other fields than it may have. The compiler finds that only where it knows the types.
+    /// If an operation of a JSON patch has an invalid field. The compiler finds invalid fields only in values of known types.
     pub(in crate::language) fn new(name: &'a str, fields: BTreeMap<&'a str, Val<'a>>) -> Outcome<Self> {
         for (field, value) in fields.iter().filter(|_| name == JSON_PATCH) {
             match (*field, value) {

@@ -1,4 +1,4 @@
-//! Lists, including those of type set and map.
+//! Lists, including lists of type set and map.
 
 use super::lookup::Index;
 use super::native::Native;

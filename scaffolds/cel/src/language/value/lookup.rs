@@ -56,7 +56,7 @@ impl Index {
     /// The place of the item with a key.
     ///
     /// # Errors
-    /// Go's panic, if it is none.
+    /// Go's panic, if the value cannot be a key.
     pub(super) fn find(&self, key: Keyed) -> Outcome<Option<usize>> {
         let map = self.0.borrow();
         let places = map.as_ref().filter(|map| !map.is_empty());

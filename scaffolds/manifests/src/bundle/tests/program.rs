@@ -1,4 +1,4 @@
-//! The command line: what it reads, writes and says.
+//! The command line: its input, its files and its output.
 
 use super::*;
 use crate::bundle::execute;

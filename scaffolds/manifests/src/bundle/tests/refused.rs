@@ -1,4 +1,4 @@
-//! What OLM would leave out, or not accept, is refused by name.
+//! Objects that OLM would leave out, or not accept, are refused by name.
 
 use super::*;
 

@@ -197,9 +197,9 @@ async fn spam_is_dropped_and_counted() {
 
 /// The log output.
 #[derive(Clone, Default)]
-struct Page(Arc<Mutex<Vec<u8>>>);
+struct LogOutput(Arc<Mutex<Vec<u8>>>);
 
-impl std::io::Write for Page {
+impl std::io::Write for LogOutput {
     fn write(&mut self, text: &[u8]) -> std::io::Result<usize> {
         self.0.lock().unwrap().extend_from_slice(text);
         Ok(text.len())
@@ -212,7 +212,7 @@ impl std::io::Write for Page {
 
 #[tokio::test(start_paused = true)]
 async fn refused_events_are_logged_once_a_minute() {
-    let page = Page::default();
+    let page = LogOutput::default();
     let writer = page.clone();
     let log = tracing_subscriber::fmt().with_writer(move || writer.clone()).finish();
     let guard = tracing::subscriber::set_default(log);

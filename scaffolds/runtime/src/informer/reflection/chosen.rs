@@ -11,7 +11,7 @@ use crate::{informer::delta::Delta, key::ObjectKey};
 
 /// The namespaces whose objects are stored.
 #[derive(Debug, Default)]
-pub(super) struct Chosen {
+pub(super) struct ChosenNamespaces {
     namespaces: HashMap<String, Admission>,
     /// Counts started lists.
     lists: u64,
@@ -29,7 +29,7 @@ enum Admission {
 /// The next step for a namespace that joins.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::informer) enum Join {
-    /// Nothing: its objects are stored.
+    /// No step: its objects are stored.
     Done,
     /// Ask again later: all namespaces are being listed.
     Wait,
@@ -37,7 +37,7 @@ pub(in crate::informer) enum Join {
     List(u64),
 }
 
-impl Chosen {
+impl ChosenNamespaces {
     pub(super) fn admits(&self, namespace: Option<&str>) -> bool {
         namespace.is_none_or(|namespace| self.namespaces.contains_key(namespace))
     }
@@ -47,7 +47,7 @@ impl<K: Resource + Clone> Reflection<K> {
     /// Stores only objects of these namespaces, from the first list on.
     pub(in crate::informer) fn choose(&mut self, namespaces: impl IntoIterator<Item = String>) {
         let namespaces = namespaces.into_iter().map(|name| (name, Admission::Joined)).collect();
-        self.chosen = Some(Chosen { namespaces, lists: 0 });
+        self.chosen = Some(ChosenNamespaces { namespaces, lists: 0 });
     }
 
     /// Whether objects of this namespace are stored.
@@ -73,7 +73,7 @@ impl<K: Resource + Clone> Reflection<K> {
                 chosen.namespaces.insert(namespace.to_owned(), Admission::Joined);
                 return Join::Done;
             }
-            // That list may have passed the namespace by.
+            // The list may have skipped the namespace.
             _ if listing => return Join::Wait,
             _ => {}
         }
@@ -194,7 +194,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        informer::{InformerConfig, place::Place},
+        informer::{InformerConfig, place::WatchRequest},
         kind::Kind,
         store::{Store, Text},
     };
@@ -211,7 +211,7 @@ mod tests {
 
     /// A reflection of namespace `a` of which the first list is complete, and its store.
     fn reflection() -> (Reflection<ConfigMap>, Store<ConfigMap>) {
-        let places = Place::all(&Kind::<ConfigMap>::of(), &InformerConfig::default());
+        let places = WatchRequest::all(&Kind::<ConfigMap>::of(), &InformerConfig::default());
         let store = Store::new();
         let mut reflection = Reflection::new(store.clone(), places);
         reflection.choose(["a".to_owned()]);

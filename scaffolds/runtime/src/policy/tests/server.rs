@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::{about, config_map};
 use crate::{
-    policy::{Form, Params, Policy, Validating, Validation, documents},
+    policy::{Params, Policy, PolicyForm, Validating, Validation, documents},
     scope::FailurePolicy,
     testing::Trial,
 };
@@ -21,7 +21,7 @@ pub(super) async fn create(client: &Client, path: &str, object: &Value) -> Value
 }
 
 /// Creates a policy and its binding.
-pub(super) async fn state<F: Form>(client: &Client, policy: &Policy<F>) {
+pub(super) async fn state<F: PolicyForm>(client: &Client, policy: &Policy<F>) {
     for document in documents(policy, "x") {
         let kind = document["kind"].as_str().unwrap().to_lowercase();
         let plural = match kind.strip_suffix("policy") {

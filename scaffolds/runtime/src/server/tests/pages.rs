@@ -5,7 +5,7 @@ use super::*;
 /// Starts the metrics server with these flags and routes.
 async fn serving(flags: &[&str], api_server: SocketAddr, routes: &Routes) -> Result<Servers> {
     let flags = [&["operator", "--health-probe-bind-address=127.0.0.1:0"], flags].concat();
-    let options = Flags::try_parse_from(flags).unwrap().operator;
+    let options = ServerFlags::try_parse_from(flags).unwrap().operator;
     let config = Config::new(format!("http://{api_server}").parse().unwrap());
     let served = Served {
         probes: Probes::default(),

@@ -17,7 +17,7 @@ pub use self::mutate::Mutated;
 use crate::{
     kind::Kind,
     object::{AnyObject, Object},
-    policy::{Form, Policy, Validating, check, documents},
+    policy::{Policy, PolicyForm, Validating, check, documents},
     scope::{FailurePolicy, Operation, Scope},
 };
 
@@ -71,7 +71,7 @@ pub struct Trial {
 
 /// A policy whose expressions are compiled.
 struct Compiled {
-    /// As the API server has it.
+    /// The value in the form of the API server.
     spec: Value,
     expressions: policy::Policy,
     conditions: Vec<Result<Expression, String>>,
@@ -309,7 +309,7 @@ impl Trial {
 impl Compiled {
     /// # Panics
     /// If the policy would not register, or a variable or a condition does not compile.
-    fn new<F: Form>(policy: &Policy<F>) -> Self {
+    fn new<F: PolicyForm>(policy: &Policy<F>) -> Self {
         check(policy).unwrap_or_else(|error| panic!("{error}"));
         let [mut stated, _] = documents(policy, "");
         let spec = stated["spec"].take();

@@ -59,8 +59,8 @@ impl Reconciler<FooBar> for FooBarReconciler {
         Ok(Action::Done)
     }
 
-    // Runs instead of `reconcile` once the object is deleted: remove here what is outside of the cluster. It may run
-    // more than once. Children in the cluster need nothing, because Kubernetes deletes them with their owner.
+    // Runs instead of `reconcile` once the object is deleted: remove its resources outside of the cluster here. It may
+    // run more than once. Kubernetes deletes children in the cluster with their owner.
     async fn cleanup(&self, cx: &Context<FooBar>, _object: Arc<FooBar>) -> Result<Cleanup> {
         cx.event(EventType::Normal, "CleanedUp", "nothing was left behind");
         Ok(Cleanup::Done)

@@ -1,19 +1,19 @@
 //! The policy of FooBar: expressions that the API server evaluates before it stores an object. Prefer rules in the
-//! type itself where the object alone decides.
+//! type itself if they need the object alone.
 
 use api::test::v1::FooBar;
 use kubewright_runtime::{Manager, Policy, Result, Validating, Validation};
 
-/// The label of a namespace with what the names of its objects begin with.
+/// The label of a namespace with the prefix of the names of its objects.
 const PREFIX: &str = "test.example.com/name-prefix";
 
 pub fn register(manager: &Manager) -> Result<()> {
     policy().register(manager)
 }
 
-/// The names of objects begin as their namespace says.
+/// The names of objects begin with the prefix of their namespace.
 fn policy() -> Policy<Validating> {
-    // kustomize puts the operator's name before it.
+    // kustomize adds the operator's name as a prefix.
     const NAME: &str = "foobar-names";
     Policy::validating::<FooBar>(NAME)
         .variable(

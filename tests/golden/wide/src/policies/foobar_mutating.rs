@@ -1,10 +1,10 @@
 //! The policy that changes FooBar objects: expressions that the API server evaluates before it stores one. Prefer
-//! defaults in the type itself for what is always the same.
+//! defaults in the type itself for values that are always the same.
 
 use api::test::v1::FooBar;
 use kubewright_runtime::{Manager, Mutating, Policy, Result};
 
-/// The label of a namespace that its objects get, too.
+/// The label of a namespace that is copied to its objects.
 const TEAM: &str = "test.example.com/team";
 
 pub fn register(manager: &Manager) -> Result<()> {
@@ -13,7 +13,7 @@ pub fn register(manager: &Manager) -> Result<()> {
 
 /// An object belongs to the team of its namespace.
 fn policy() -> Policy<Mutating> {
-    // kustomize puts the operator's name before it.
+    // kustomize adds the operator's name as a prefix.
     const NAME: &str = "foobar-teams";
     Policy::mutating::<FooBar>(NAME)
         .variable(

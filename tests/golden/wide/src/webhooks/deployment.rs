@@ -1,5 +1,5 @@
-//! Webhooks of Deployment, which belongs to others: the API server calls them for such objects of the whole cluster.
-//! Leave objects that do not concern this operator as they are.
+//! Webhooks of Deployment, a kind of another owner: the API server calls them for its objects in the whole cluster.
+//! Do not change objects that do not concern this operator.
 
 use k8s_openapi::api::apps::v1::Deployment;
 use kube::{Resource, api::ObjectMeta};
@@ -13,8 +13,8 @@ use crate::app::App;
 /// The annotation with the contact for an object.
 const CONTACT: &str = "foobar-operator.example.com/contact";
 
-// While the operator does not answer, such objects are written without it. With `FailurePolicy::Fail` and a selector, those
-// that are selected are not written.
+// While the operator does not answer, objects are written without its webhooks. With `FailurePolicy::Fail` and a selector,
+// writes of selected objects fail instead.
 pub fn register(manager: &Manager, _app: &App) -> Result<()> {
     Webhook::defaulting(DeploymentDefaulter)
         .foreign()
@@ -46,7 +46,7 @@ impl Defaulter<Deployment> for DeploymentDefaulter {
     }
 }
 
-/// The user is the contact of an object that asks for one, by an empty annotation.
+/// An empty annotation requests a contact: the user who creates the object.
 fn set_contact(metadata: &mut ObjectMeta, user: &str) {
     if contact(metadata) == Some("") {
         let annotations = metadata.annotations.get_or_insert_default();

@@ -38,7 +38,7 @@ impl Defaulter<Pump> for PumpDefaulter {
     }
 }
 
-/// The user is the contact of an object that asks for one, by an empty annotation.
+/// An empty annotation requests a contact: the user who creates the object.
 fn set_contact(metadata: &mut ObjectMeta, user: &str) {
     if contact(metadata) == Some("") {
         let annotations = metadata.annotations.get_or_insert_default();

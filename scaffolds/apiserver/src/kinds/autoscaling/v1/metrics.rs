@@ -18,7 +18,7 @@ enum Absent {
 }
 use Absent::{Left, Struct, Text, Zero};
 
-/// What becomes of an absent [`Zero`].
+/// The result of an absent [`Zero`].
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Zeros {
     /// It is 0, as clients write and read it.

@@ -13,7 +13,7 @@ use crate::{
         decode,
         edit::{Fields, section, set, within},
         faults::Faults,
-        kind::Kind,
+        kind::BuiltInKind,
         located::Located,
         row::Row,
     },
@@ -22,8 +22,8 @@ use crate::{
 use annotations::{BEHAVIOR, CONDITIONS, METRICS, STATUSES};
 use metrics::Zeros;
 
-pub(in crate::kinds) fn kind() -> Kind {
-    Kind {
+pub(in crate::kinds) fn kind() -> BuiltInKind {
+    BuiltInKind {
         rules: Rules {
             verbatim_after: None,
             ..Rules::default()
@@ -41,7 +41,7 @@ pub(in crate::kinds) fn kind() -> Kind {
         to_stored: |object| to_v2(object, Zeros::Absent),
         from_stored: |object| to_v1(object, Zeros::Filled),
         cells,
-        ..Kind::default()
+        ..BuiltInKind::default()
     }
 }
 

@@ -14,7 +14,7 @@ use crate::{
         address_form::warn_of_ip,
         edit::{Fields, each, keep, keep_metadata, made, set, within},
         faults::Faults,
-        kind::{Change, Kind, Selectable, Warnings},
+        kind::{BuiltInKind, Change, Selectable, Warnings},
         located::Located,
         pod::warnings::template,
         workload::name_warnings,
@@ -22,8 +22,8 @@ use crate::{
     strategy::{Deletion, MetadataPass, Rules},
 };
 
-pub(in crate::kinds) fn kind() -> Kind {
-    Kind {
+pub(in crate::kinds) fn kind() -> BuiltInKind {
+    BuiltInKind {
         rules: Rules {
             counts_generation: true,
             metadata_passes: MetadataPass::UPDATE_THEN_VALIDATE,
@@ -46,7 +46,7 @@ pub(in crate::kinds) fn kind() -> Kind {
         parts: &[ephemeral::PART, resize::PART],
         selectable: SELECTABLE,
         cells: cells::cells,
-        ..Kind::default()
+        ..BuiltInKind::default()
     }
 }
 

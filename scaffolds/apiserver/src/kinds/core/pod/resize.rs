@@ -86,7 +86,7 @@ fn validate(new: &Located<'_>, old: &Located<'_>, faults: &mut Faults) {
     }
 }
 
-/// How many requests and limits there are.
+/// The number of requests and limits.
 fn amounts(resources: &Located<'_>) -> usize {
     resources.get("requests").len() + resources.get("limits").len()
 }

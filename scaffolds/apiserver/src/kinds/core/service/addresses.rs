@@ -27,7 +27,7 @@ pub(in crate::kinds) fn check(spec: &Located<'_>, owner: &str, held: &Holders, f
     }
 }
 
-/// Why an address cannot be allocated.
+/// The reason that an address cannot be allocated.
 fn refusal(ip: &str, owner: &str, held: &Holders) -> Option<String> {
     if !ip.starts_with("10.0.0.") {
         return Some("the provided network does not match the current range".to_owned());

@@ -47,7 +47,7 @@ fn is_headless(spec: &Located<'_>) -> bool {
     ips.len() == 1 && ips.items().all(|ip| ip.str() == "None")
 }
 
-/// How the error about a headless Service of another type begins.
+/// The beginning of the error about a headless Service of another type.
 pub(super) const NONE_FOR_TYPE: &str = "may not be set to 'None' for";
 
 fn of_type(spec: &Located<'_>, kind: &str, headless: bool, faults: &mut Faults) {

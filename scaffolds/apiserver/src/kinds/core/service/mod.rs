@@ -15,7 +15,7 @@ use crate::{
     kinds::{
         address_form::{warn_of_cidr, warn_of_ip},
         edit::{Fields, each, set, set_text, text, within},
-        kind::{Change, Kind, Selectable, Warnings},
+        kind::{BuiltInKind, Change, Selectable, Warnings},
         labels::print_labels,
         load_balancer::{self, addresses},
         located::Located,
@@ -24,8 +24,8 @@ use crate::{
     strategy::{Deletion, NameRule, Rules},
 };
 
-pub(in crate::kinds) fn kind() -> Kind {
-    Kind {
+pub(in crate::kinds) fn kind() -> BuiltInKind {
+    BuiltInKind {
         rules: Rules {
             name: NameRule::Label,
             creates_on_update: true,
@@ -50,7 +50,7 @@ pub(in crate::kinds) fn kind() -> Kind {
             ]
         },
         cells,
-        ..Kind::default()
+        ..BuiltInKind::default()
     }
 }
 

@@ -1,4 +1,4 @@
-//! How the fields of a Service follow a change of its type.
+//! Adapts the fields of a Service to a change of its type.
 
 use serde_json::{Map, Value, json};
 

@@ -15,8 +15,8 @@ use crate::{
     kinds, meta,
     registry::{
         Reply, body,
-        options::{Options, Validation},
-        pipeline::{self, Live, Plan, Step, Transition},
+        options::{Validation, WriteOptions},
+        pipeline::{self, Live, Plan, Transition, WriteStep},
         reply, strict,
         work::Work,
     },
@@ -43,7 +43,7 @@ pub async fn get(work: &Work<'_>) -> Result<Reply, Status> {
 
 /// PUT of a Scale.
 pub async fn update(work: &mut Work<'_>) -> Result<Reply, Status> {
-    let options = Options::read(work.call, "UpdateOptions")?;
+    let options = WriteOptions::read(work.call, "UpdateOptions")?;
     let (sent, mut strict_errors) = request::body::object(&work.call.content_type, &work.call.body, "Scale")?;
     let mut sent = Value::Object(sent);
     strict_errors.extend(decode(&mut sent).map_err(|why| {
@@ -71,7 +71,7 @@ pub async fn update(work: &mut Work<'_>) -> Result<Reply, Status> {
 /// PATCH of a Scale.
 pub async fn patch(work: &mut Work<'_>) -> Result<Reply, Status> {
     let format = patch::format(work)?;
-    let options = Options::of_patch(work.call, format == Format::Apply)?;
+    let options = WriteOptions::of_patch(work.call, format == Format::Apply)?;
     let mut plan = plan(work, &options);
     if format == Format::Apply {
         plan.manager = None;
@@ -83,7 +83,7 @@ pub async fn patch(work: &mut Work<'_>) -> Result<Reply, Status> {
     .await
 }
 
-fn applied(work: &mut Work, scale: &Value, options: &Options) -> Result<Value, Status> {
+fn applied(work: &mut Work, scale: &Value, options: &WriteOptions) -> Result<Value, Status> {
     let (config, _) = patch::configuration(work)?;
     if !work.is_built_in() {
         return Err(Status::new(
@@ -100,7 +100,7 @@ fn applied(work: &mut Work, scale: &Value, options: &Options) -> Result<Value, S
     new.map_err(|error| error.status())
 }
 
-fn patched(work: &mut Work, scale: &Value, format: Format, options: &Options) -> Result<Value, Status> {
+fn patched(work: &mut Work, scale: &Value, format: Format, options: &WriteOptions) -> Result<Value, Status> {
     let document = match format {
         Format::Strategic => crate::patch::strategic(
             scale,
@@ -131,7 +131,7 @@ async fn store(work: &mut Work<'_>, plan: &Plan<'_>, next: &Next<'_>) -> Result<
     Ok(reply::object(200, &view(paths, &done.written.object)?))
 }
 
-fn plan<'a>(work: &Work<'a>, options: &'a Options) -> Plan<'a> {
+fn plan<'a>(work: &Work<'a>, options: &'a WriteOptions) -> Plan<'a> {
     Plan {
         name: Some(&work.call.name),
         uid: "",
@@ -165,7 +165,7 @@ impl Transition for Scaling<'_> {
         Ok(Cow::Owned(scale))
     }
 
-    fn own(&self, work: &Work, manager: &str, step: Step<'_>) {
+    fn own(&self, work: &Work, manager: &str, step: WriteStep<'_>) {
         as_writer(work, manager, |writer| apply::update(step.old, step.new, writer));
     }
 

@@ -1,5 +1,5 @@
 //! Converts objects of FooBar between v2 and the hub, v1. The API server asks for it when a client reads or
-//! writes an object in another version than the stored one. What a version cannot hold, the runtime keeps in an annotation.
+//! writes an object in another version than the stored one. The runtime keeps values that a version cannot hold in an annotation.
 
 use api::test::v1::foobar as v1;
 use api::test::v2::foobar as v2;
