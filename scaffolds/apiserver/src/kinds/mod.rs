@@ -66,7 +66,7 @@ use names::Named;
 type Define = fn() -> BuiltInKind;
 type Listed = (&'static str, &'static str, Define);
 
-/// All kinds. Those without rules of their own are `Kind::default`.
+/// All kinds. Those without rules of their own are `BuiltInKind::default`.
 const KINDS: [Listed; 68] = [
     ("", "Binding", BuiltInKind::default),
     ("", "ComponentStatus", unsteered::component_status),

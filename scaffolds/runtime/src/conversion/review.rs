@@ -155,7 +155,7 @@ mod tests {
             "the ConversionReview has no request"
         );
         assert_eq!(
-            Request::read(empty_review("g/v1").to_string().as_bytes())
+            ConversionRequest::read(empty_review("g/v1").to_string().as_bytes())
                 .unwrap()
                 .desired,
             "g/v1"

@@ -188,6 +188,9 @@ mod tests {
             let valid = |label: &str| !label.is_empty() && !label.starts_with('-') && !label.ends_with('-');
             assert!(name.len() <= 253 && name.split('.').all(valid), "{name}");
         }
-        assert_eq!(Source::new("foobar-operator", "a/b").controller, "foobar-operator/a-b");
+        assert_eq!(
+            EventSource::new("foobar-operator", "a/b").controller,
+            "foobar-operator/a-b"
+        );
     }
 }

@@ -293,7 +293,7 @@ mod tests {
             assert_eq!(value(&now), Some(if name % 2 == 0 { "b" } else { "a" }));
         }
         assert_eq!(store.by_index("value", "a").len(), 500);
-        assert_eq!(store.read().version(&key(2)), Some(Version::Number(2)));
+        assert_eq!(store.read().version(&key(2)), Some(ResourceVersion::Number(2)));
         let gone = store.write().remove(&key(2)).unwrap();
         assert_eq!(value(&gone), Some("b"));
         assert!(store.get(&key(2)).is_none() && !store.contains(&key(2)));

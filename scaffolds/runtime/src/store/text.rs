@@ -88,10 +88,10 @@ mod tests {
 
     #[test]
     fn versions_are_compared_as_numbers_only_if_no_other_text_is_the_same_number() {
-        assert_eq!(Version::from(Some("7")), Version::Number(7));
-        assert_eq!(Version::from(Some("0")), Version::Number(0));
+        assert_eq!(ResourceVersion::from(Some("7")), ResourceVersion::Number(7));
+        assert_eq!(ResourceVersion::from(Some("0")), ResourceVersion::Number(0));
         for other in [None, Some("07"), Some("+7"), Some(""), Some("18446744073709551616")] {
-            assert_eq!(Version::from(other), Version::Other(other));
+            assert_eq!(ResourceVersion::from(other), ResourceVersion::Other(other));
         }
     }
 }
