@@ -10,7 +10,6 @@ mod dynamic;
 mod jobs;
 mod migration;
 mod ownership;
-mod programs;
 mod selectors;
 mod services;
 mod stateful_sets;
