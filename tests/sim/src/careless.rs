@@ -36,7 +36,7 @@ pub const ALL: [Wrong; 12] = [
     wrong(
         "deletes what has no owner",
         |m| alone(m, DeletesOwnerless),
-        Oracle::Quiet,
+        Oracle::Foreign,
     ),
     wrong(
         "removes annotations that it does not know",

@@ -114,7 +114,8 @@ impl Connection {
         // The service never fails.
         let answer = self.world.server.service().oneshot(request).await;
         let answer = answer.map_err(|never| match never {})?;
-        self.note(&call, answer.status().as_u16());
+        let is_change = self.world.version() != before;
+        self.note(&call, answer.status().as_u16(), is_change);
         if let Some(fault @ (Fault::CrashAfter | Fault::CrashStale | Fault::Lost)) = fault {
             self.world.tell_fault(fault);
             if fault == Fault::Lost {
@@ -174,9 +175,12 @@ impl Connection {
         }
     }
 
-    fn note(&self, call: &SentRequest, code: u16) {
+    /// A write that changes nothing, such as an apply that is repeated from time to time, leaves the world quiet.
+    fn note(&self, call: &SentRequest, code: u16, is_change: bool) {
         if call.class == Class::Write {
-            self.world.stir();
+            if is_change || code >= 300 {
+                self.world.stir();
+            }
             let outcome = if code < 300 { String::new() } else { format!(": {code}") };
             self.world.tell(&self.name(), format!("{}{outcome}", call.text));
         } else if code >= 500 {
