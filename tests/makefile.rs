@@ -155,6 +155,19 @@ fn make_coverage_runs_cargo_llvm_cov() {
     );
 }
 
+#[test]
+fn make_sim_passes_seed_number_and_faults_on() {
+    let plain = Folder::new("one", "").prints(&["sim"]);
+    assert!(
+        plain.ends_with("--package dev --features sim --bin sim --\n"),
+        "{plain}"
+    );
+    let set = ["sim", "SEED=7", "SCHEDULES=20", "ONLY=w1:500+p2:late", "JSON=1"];
+    let said = Folder::new("one", "").prints(&set);
+    let arguments = "--bin sim -- --seed 7 --schedules 20 --only w1:500+p2:late --output json\n";
+    assert!(said.ends_with(arguments), "{said}");
+}
+
 /// A folder with the Makefile of a golden project, and a kubectl.
 struct Folder(tempfile::TempDir);
 

@@ -162,7 +162,7 @@ fn a_dry_run_shows_the_changes_and_writes_nothing() {
     let dir = with_foobar();
     let before = tree(dir.path());
     let run = webhook(dir.path(), "create", &["--validation", "--dry-run"]).succeeds();
-    assert!(run.stdout.contains("+++ b/src/webhooks/foobar.rs") && run.stdout.contains("+mod webhooks;"));
+    assert!(run.stdout.contains("+++ b/src/webhooks/foobar.rs") && run.stdout.contains("+pub mod webhooks;"));
     assert_same(&before, &tree(dir.path()));
 }
 

@@ -106,7 +106,7 @@ fn what_cannot_have_a_policy_is_refused_and_nothing_is_written() {
     ];
     kubewright(dir.path(), &deployment).refuses(1, &["only policies of its own kinds are generated", "policies.md"]);
     let run = webhook(dir.path(), "create", &["--policy", "--dry-run"]).succeeds();
-    assert!(run.stdout.contains("+++ b/src/policies/foobar.rs") && run.stdout.contains("+mod policies;"));
+    assert!(run.stdout.contains("+++ b/src/policies/foobar.rs") && run.stdout.contains("+pub mod policies;"));
     let run = webhook(dir.path(), "create", &["--policy=mutating", "--dry-run"]).succeeds();
     assert!(run.stdout.contains("+++ b/src/policies/foobar_mutating.rs"));
     assert_same(&before, &tree(dir.path()));

@@ -6,6 +6,19 @@ use std::{
     time::Duration,
 };
 
+#[cfg(feature = "testing")]
+thread_local! {
+    /// Seeds of the streams of this thread, once they are chosen.
+    static SEEDS: std::cell::RefCell<Option<Jitter>> = const { std::cell::RefCell::new(None) };
+}
+
+/// From now on the random parts of delays on this thread, such as those between retries, depend on this seed alone. For
+/// simulations, which repeat a run exactly.
+#[cfg(feature = "testing")]
+pub fn seed_delays(seed: u64) {
+    SEEDS.set(Some(Jitter::seeded(seed)));
+}
+
 /// A stream of random factors; the same seed gives the same stream.
 #[derive(Debug, Clone)]
 pub(crate) struct Jitter {
@@ -20,6 +33,10 @@ impl Jitter {
 
     /// A stream that no other process shares: the standard library's hasher is keyed by the operating system's entropy.
     pub(crate) fn random() -> Self {
+        #[cfg(feature = "testing")]
+        if let Some(seed) = SEEDS.with_borrow_mut(|seeds| seeds.as_mut().map(|seeds| seeds.unit().to_bits())) {
+            return Self::seeded(seed);
+        }
         Self::seeded(RandomState::new().hash_one(0_u64))
     }
 

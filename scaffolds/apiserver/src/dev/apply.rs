@@ -91,6 +91,15 @@ pub(super) async fn send(server: &ApiServer, request: http::request::Builder, bo
 
 /// The path of the object, once its kind is served.
 async fn path(server: &ApiServer, object: &Value) -> Result<String, String> {
+    let collection = collection(server, object).await?;
+    Ok(format!("{collection}/{}", text(object, "/metadata/name")))
+}
+
+/// The path of the object's collection, once its kind is served.
+///
+/// # Errors
+/// The kind is not served after [`PATIENCE`].
+pub(super) async fn collection(server: &ApiServer, object: &Value) -> Result<String, String> {
     let deadline = Instant::now() + PATIENCE;
     let (api_version, kind) = (text(object, "/apiVersion"), text(object, "/kind"));
     loop {
@@ -101,8 +110,8 @@ async fn path(server: &ApiServer, object: &Value) -> Result<String, String> {
                 (true, "") => format!("/namespaces/{NAMESPACE}"),
                 (true, other) => format!("/namespaces/{other}"),
             };
-            let (plural, name) = (&resource.names.plural, text(object, "/metadata/name"));
-            return Ok(format!("{prefix}/{api_version}{namespace}/{plural}/{name}"));
+            let plural = &resource.names.plural;
+            return Ok(format!("{prefix}/{api_version}{namespace}/{plural}"));
         }
         if Instant::now() >= deadline {
             return Err(format!(

@@ -6,6 +6,8 @@ mod apply;
 mod manifests;
 mod operator;
 mod refusals;
+#[cfg(feature = "sim")]
+pub mod sim;
 mod webhooks;
 
 use std::{

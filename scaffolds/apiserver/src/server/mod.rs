@@ -168,6 +168,12 @@ impl ApiServer {
         &self.shared.core().catalogue
     }
 
+    /// The state that requests read and write.
+    #[cfg(feature = "sim")]
+    pub(crate) fn core(&self) -> &Core {
+        self.shared.core()
+    }
+
     /// Requests that are refused from now on because no role grants them. A receiver that lags loses the oldest
     /// refusals.
     pub fn refusals(&self) -> broadcast::Receiver<Refusal> {

@@ -57,6 +57,7 @@ use self::{builder::Server, launch::Launch};
 #[doc(hidden)] // For the tests of the runtime itself.
 #[cfg(feature = "webhooks")]
 pub use crate::conversion::Reviews;
+pub use crate::jitter::seed_delays;
 use crate::{
     connection, crds,
     error::{Error, Result},

@@ -1,12 +1,10 @@
 //! Starts the operator. Its controllers are in `controllers`, their shared state is in `app`.
 
-mod app;
-mod controllers;
-
 use std::process::ExitCode;
 
 use clap::Parser;
 use kubewright_runtime::{Operator, Options};
+use operator::{app, controllers};
 
 #[derive(Parser)]
 #[command(version, about)]

@@ -1,15 +1,10 @@
 //! Starts the operator. Its controllers are in `controllers`, their shared state is in `app`.
 
-mod app;
-mod controllers;
-mod conversions;
-mod policies;
-mod webhooks;
-
 use std::process::ExitCode;
 
 use clap::Parser;
 use kubewright_runtime::{Operator, Options};
+use operator::{app, controllers, conversions, policies, webhooks};
 
 #[derive(Parser)]
 #[command(version, about)]

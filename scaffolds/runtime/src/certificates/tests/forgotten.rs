@@ -195,7 +195,7 @@ impl Stage {
             if named.is_empty() || named.contains(&false) {
                 return Some(format!("{path} names other authorities"));
             }
-            if object["metadata"]["annotations"][REVISION] != state.revision.to_string() {
+            if object["metadata"]["annotations"][REVISION] != json!(state.revision.to_string()) {
                 return Some(format!("{path} has another revision"));
             }
             let managers = object["metadata"]["managedFields"].to_string();

@@ -1,0 +1,87 @@
+//! The arguments of the program `sim`.
+
+use super::fault::Schedule;
+
+pub(super) const HELP: &str = "\
+Runs the controllers on an API server in this process, with faults, on a clock of its own.
+
+Usage: sim [OPTIONS]
+
+Options:
+      --seed N         The seed of delays and of random pairs of faults [default: 1]
+      --schedules N    How many random pairs of faults to try after all single ones [default: 50]
+      --only FAULTS    Run these faults alone, and print all steps
+  -o, --output FORMAT  text or json [default: text]
+  -h, --help           Print this help
+";
+
+/// The arguments.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(super) struct Arguments {
+    pub seed: u64,
+    pub pairs: usize,
+    pub only: Option<Schedule>,
+    pub is_json: bool,
+    pub help: bool,
+}
+
+impl Arguments {
+    /// # Errors
+    /// What is wrong with them.
+    pub(super) fn read(arguments: impl IntoIterator<Item = String>) -> Result<Self, String> {
+        let mut read = Self {
+            seed: 1,
+            pairs: 50,
+            only: None,
+            is_json: false,
+            help: false,
+        };
+        let mut arguments = arguments.into_iter();
+        while let Some(name) = arguments.next() {
+            if matches!(name.as_str(), "-h" | "--help") {
+                read.help = true;
+                continue;
+            }
+            let known = matches!(name.as_str(), "--seed" | "--schedules" | "--only" | "-o" | "--output");
+            if !known {
+                return Err(format!("unknown option `{name}`\n\nhint: --help shows the options"));
+            }
+            let value = arguments.next().ok_or_else(|| format!("`{name}` has no value"))?;
+            let number = || {
+                value
+                    .parse()
+                    .map_err(|_| format!("`{name}` is a number, and not `{value}`"))
+            };
+            match name.as_str() {
+                "--seed" => read.seed = number()?,
+                "--schedules" => read.pairs = usize::try_from(number()?).unwrap_or(usize::MAX),
+                "--only" => read.only = Some(value.parse()?),
+                _ => match value.as_str() {
+                    "json" => read.is_json = true,
+                    "text" => read.is_json = false,
+                    _ => return Err(format!("`{name}` is text or json, and not `{value}`")),
+                },
+            }
+        }
+        Ok(read)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Arguments, String> {
+        Arguments::read(text.split_whitespace().map(str::to_owned))
+    }
+
+    #[test]
+    fn arguments_are_read_or_refused() {
+        let arguments = read("--seed 7 --only w3:crash-after -o json").unwrap();
+        assert_eq!((arguments.seed, arguments.pairs, arguments.is_json), (7, 50, true));
+        assert_eq!(arguments.only.unwrap().to_string(), "w3:crash-after");
+        for wrong in ["--seed", "--seed x", "--sed 1", "-o xml", "--only x"] {
+            assert!(read(wrong).is_err(), "{wrong}");
+        }
+    }
+}

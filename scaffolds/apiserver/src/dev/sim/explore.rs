@@ -1,0 +1,213 @@
+//! The schedules of a simulation, in their order: no fault, each fault by itself, then random pairs. A failure is shrunk to
+//! its fewest faults.
+
+use super::{
+    chance::Chance,
+    fault::{At, Fault, OF_PHASES, OF_READS, OF_WRITES, Point, Schedule, UserAction},
+    oracle::Finding,
+    state::State,
+    story::{CHANGED, PHASES, Plan, Run, Stage, TEARDOWN},
+    workers::{self, FailedSchedule},
+    world::{Sent, TraceStep},
+};
+
+/// What a simulation has found.
+pub struct Report {
+    /// The seed of all runs.
+    pub seed: u64,
+    /// How many runs there were.
+    pub runs: usize,
+    /// The first failure.
+    pub failure: Option<FailedRun>,
+    /// The first step in which two runs of one schedule differ, if they do.
+    pub differs: Option<String>,
+    /// What was not explored because the samples do not allow it.
+    pub omitted: Vec<String>,
+}
+
+/// A failure.
+pub struct FailedRun {
+    pub(super) schedule: Schedule,
+    /// What is wrong.
+    pub finding: Finding,
+    pub(super) steps: Vec<TraceStep>,
+}
+
+impl FailedRun {
+    /// The text of the faults, which replays them: `ONLY`.
+    pub fn only(&self) -> String {
+        self.schedule.to_string()
+    }
+}
+
+/// What to explore.
+pub(super) struct Exploration<'a> {
+    pub stage: &'a Stage,
+    /// The number of random pairs.
+    pub pairs: usize,
+    /// Gets the number of finished and of planned runs.
+    pub progress: &'a mut dyn FnMut(usize, usize),
+}
+
+impl Exploration<'_> {
+    /// Runs all schedules until the first failure.
+    ///
+    /// # Errors
+    /// A run cannot be started.
+    pub(super) fn explore(self) -> Result<Report, String> {
+        let mut report = Report {
+            seed: self.stage.seed,
+            runs: 3,
+            failure: None,
+            differs: None,
+            omitted: self.omitted(),
+        };
+        let calm = self.calm()?;
+        if let Some(finding) = calm.finding {
+            report.failure = Some(FailedRun {
+                schedule: Schedule::default(),
+                finding,
+                steps: calm.steps,
+            });
+            return Ok(report);
+        }
+        let again = self.stage.play(&Plan::default())?;
+        report.differs = difference(&calm.steps, &again.steps);
+        let schedules = self.schedules(&calm);
+        let progress = &mut |done| (self.progress)(done, schedules.len());
+        let failed = workers::first_failure(self.stage, &calm.states, &schedules, progress)?;
+        report.runs += failed.as_ref().map_or(schedules.len(), |failed| failed.number + 1);
+        if let Some(FailedSchedule { number, run }) = failed
+            && let Some(finding) = run.finding
+        {
+            let failure = FailedRun {
+                schedule: schedules[number].clone(),
+                finding,
+                steps: run.steps,
+            };
+            report.failure = Some(self.shrink(failure, &calm.states)?);
+        }
+        Ok(report)
+    }
+
+    /// Runs this schedule alone, after the one without faults.
+    ///
+    /// # Errors
+    /// A run cannot be started.
+    pub(super) fn replay(&self, schedule: &Schedule) -> Result<(Option<Finding>, Vec<TraceStep>), String> {
+        let calm = self.calm()?;
+        if schedule.0.is_empty() || calm.finding.is_some() {
+            return Ok((calm.finding, calm.steps));
+        }
+        let run = self.stage.play(&Plan::faulty(schedule, &calm.states))?;
+        match run.is_complete {
+            true => Ok((run.finding, run.steps)),
+            false => Err(format!(
+                "a fault of `{schedule}` did not happen\n\nhint: the operator has changed since; run `make sim` without ONLY"
+            )),
+        }
+    }
+
+    /// The run without faults. After a change of the spec its state is that of samples that are created with that spec.
+    fn calm(&self) -> Result<Run, String> {
+        let changed = self.stage.play(&Plan {
+            creates_changed: true,
+            ..Plan::default()
+        })?;
+        if changed.finding.is_some() {
+            return Ok(changed);
+        }
+        self.stage.play(&Plan {
+            changed: changed.states.first(),
+            ..Plan::default()
+        })
+    }
+
+    fn omitted(&self) -> Vec<String> {
+        let unchanged = self
+            .stage
+            .setup
+            .samples
+            .iter()
+            .filter(|sample| sample.variant.is_none());
+        unchanged
+            .map(|sample| format!("changes of {}: no other spec was accepted", sample.key))
+            .collect()
+    }
+
+    fn schedules(&self, calm: &Run) -> Vec<Schedule> {
+        let mut points = Vec::new();
+        for (n, write) in calm.writes.iter().enumerate() {
+            let possible = |fault: &&Fault| is_possible(**fault, write);
+            points.extend(OF_WRITES.iter().filter(possible).map(|&fault| Point {
+                at: At::Write(n),
+                fault,
+            }));
+        }
+        for n in 0..PHASES.len() {
+            points.extend(OF_PHASES.map(|fault| Point {
+                at: At::Phase(n),
+                fault,
+            }));
+        }
+        for n in 0..calm.reads.len() {
+            points.extend(OF_READS.map(|fault| Point { at: At::Read(n), fault }));
+        }
+        let mut chance = Chance::new(self.stage.seed);
+        let single = |point: &Point| Schedule(vec![*point]);
+        let mut schedules: Vec<_> = points.iter().map(single).collect();
+        for _ in 0..self.pairs {
+            let pair = [chance.below(points.len()), chance.below(points.len())];
+            let pair = pair.map(|n| points[n]);
+            if pair[0].at != pair[1].at {
+                schedules.push(Schedule(pair.to_vec()));
+            }
+        }
+        schedules
+    }
+
+    /// The same failure with fewer faults, if one of them suffices.
+    fn shrink(&self, failure: FailedRun, calm: &[State]) -> Result<FailedRun, String> {
+        if failure.schedule.0.len() < 2 {
+            return Ok(failure);
+        }
+        for n in 0..failure.schedule.0.len() {
+            let mut fewer = failure.schedule.clone();
+            fewer.0.remove(n);
+            let run = self.stage.play(&Plan::faulty(&fewer, calm))?;
+            if let Some(finding) = run.finding {
+                return Ok(FailedRun {
+                    schedule: fewer,
+                    finding,
+                    steps: run.steps,
+                });
+            }
+        }
+        Ok(failure)
+    }
+}
+
+/// Whether a fault can happen at this write, and leaves the specs as they are meant to be in its phase.
+fn is_possible(fault: Fault, write: &Sent) -> bool {
+    match fault {
+        // To a DELETE it always means that the object is another one, which is not so here.
+        Fault::Refused(409) => !write.is_delete,
+        Fault::User(action) if write.phase == TEARDOWN => !action.creates() && action != UserAction::WipeStatus,
+        // The users of this phase change the same samples.
+        Fault::User(action) => write.phase != CHANGED || action != UserAction::Recreate,
+        _ => true,
+    }
+}
+
+/// The first difference between two traces.
+fn difference(one: &[TraceStep], other: &[TraceStep]) -> Option<String> {
+    let line = |step: Option<&TraceStep>| {
+        step.map_or_else(
+            || "nothing".to_owned(),
+            |step| format!("{:.3} s {} {}", step.at.as_secs_f64(), step.who, step.what),
+        )
+    };
+    let most = one.len().max(other.len());
+    let n = (0..most).find(|&n| one.get(n) != other.get(n))?;
+    Some(format!("`{}`, and `{}`", line(one.get(n)), line(other.get(n))))
+}

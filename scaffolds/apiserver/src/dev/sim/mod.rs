@@ -1,0 +1,226 @@
+//! The program `sim` of a generated project (feature `sim`): runs the project's controllers on an API server in this
+//! process, on a clock of its own, and explores what crashes, refused requests, lost answers, old lists, missed events
+//! and users at the worst moment do to them.
+
+mod arguments;
+mod call;
+mod chance;
+mod change;
+mod connection;
+mod explore;
+mod fault;
+mod oracle;
+mod panics;
+mod processes;
+mod report;
+mod setup;
+mod state;
+mod story;
+mod users;
+mod workers;
+mod world;
+
+use std::{
+    env,
+    fmt::Display,
+    io::{IsTerminal, Write},
+    path::Path,
+    process::ExitCode,
+    sync::Arc,
+};
+
+use serde_json::Value;
+
+use self::{
+    arguments::{Arguments, HELP},
+    explore::Exploration,
+    processes::Start,
+    setup::Setup,
+    story::Stage,
+};
+pub use self::{
+    connection::Connection,
+    explore::{FailedRun, Report},
+    oracle::{Finding, Oracle},
+};
+use super::{manifests::Manifest, print};
+
+/// What an author's invariant checks: it gets all objects of the samples and of the operator.
+type Invariant = Box<dyn Fn(&[Value]) -> Result<(), String> + Send + Sync>;
+
+/// A simulation of an operator.
+///
+/// # Flow
+/// `start` runs one process of the operator on a connection, which is a tower service for `kube::Client::new`, until it
+/// ends: never, or with an error. Each run has a server of its own, and follows one story: users create the samples,
+/// change them and change them back, edit and delete their children, wipe the status, delete the samples and create them
+/// again, and at last delete them. The first run has no faults. Each further one has one fault, or a random pair.
+///
+/// # Guarantees
+/// Each run has one thread, no sockets, and tokio's clock paused: a minute of waiting takes no time. Runs share the cores.
+/// The same seed and faults give the same steps, unless the operator's code uses the wall clock, other threads, chance, or
+/// the order of a `HashMap`, which is reported.
+///
+/// # Caveats
+/// Permissions, webhooks and leader election are not simulated. A `start` that blocks its thread blocks the simulation.
+pub struct Simulation {
+    start: Start,
+    volatile: Vec<String>,
+    invariants: Vec<(String, Invariant)>,
+}
+
+impl Simulation {
+    /// Of the operator that `start` runs.
+    pub fn new<F, E>(start: impl Fn(Connection) -> F + Send + Sync + 'static) -> Self
+    where
+        F: Future<Output = Result<(), E>> + Send + 'static,
+        E: Display,
+    {
+        let start: Start = Arc::new(move |connection| {
+            let running = start(connection);
+            Box::pin(async move { running.await.map_err(|error| error.to_string()) })
+        });
+        Self {
+            start,
+            volatile: Vec::new(),
+            invariants: Vec::new(),
+        }
+    }
+
+    /// Values at this JSON pointer, such as `/status/lastBackup`, may differ from run to run.
+    #[must_use]
+    pub fn volatile(mut self, pointer: &str) -> Self {
+        self.volatile.push(pointer.to_owned());
+        self
+    }
+
+    /// Adds a rule that holds whenever all is quiet. It gets the samples and the objects that the operator created.
+    #[must_use]
+    pub fn invariant(
+        mut self,
+        name: &str,
+        holds: impl Fn(&[Value]) -> Result<(), String> + Send + Sync + 'static,
+    ) -> Self {
+        self.invariants.push((name.to_owned(), Box::new(holds)));
+        self
+    }
+
+    /// Runs the program `sim` in a project's folder: reads the arguments of the process and the folder `config`, explores, and
+    /// prints a report.
+    ///
+    /// # Errors
+    /// Exits with 1 when a run fails or `config` is refused, with 2 when the arguments are wrong.
+    pub fn run(self) -> ExitCode {
+        let arguments = match Arguments::read(env::args().skip(1)) {
+            Ok(arguments) => arguments,
+            Err(error) => {
+                eprintln!("error: {error}");
+                return ExitCode::from(2);
+            }
+        };
+        let outcome = match arguments.help {
+            true => print(HELP).map(|()| true),
+            false => self.carry_out(&arguments),
+        };
+        match outcome {
+            Ok(true) => ExitCode::SUCCESS,
+            Ok(false) => ExitCode::FAILURE,
+            Err(error) => {
+                eprintln!("error: {error}");
+                ExitCode::FAILURE
+            }
+        }
+    }
+
+    /// Explores with these definitions and samples: no fault, each fault, and this many random pairs.
+    ///
+    /// # Errors
+    /// A definition or a sample is refused.
+    pub fn explore(self, world: Objects, seed: u64, pairs: usize) -> Result<Report, String> {
+        let definitions = world.definitions.into_iter().map(|object| Manifest {
+            file: "definition".into(),
+            object,
+        });
+        let setup = block_on(Setup::of(definitions.collect(), world.samples))?;
+        let stage = self.stage(setup, seed);
+        let progress = &mut |_, _| {};
+        Exploration {
+            stage: &stage,
+            pairs,
+            progress,
+        }
+        .explore()
+    }
+
+    fn stage(self, mut setup: Setup, seed: u64) -> Stage {
+        setup.volatile = self.volatile;
+        setup.invariants = self.invariants;
+        Stage {
+            setup: Arc::new(setup),
+            start: self.start,
+            seed,
+        }
+    }
+
+    /// Whether nothing is wrong.
+    fn carry_out(self, arguments: &Arguments) -> Result<bool, String> {
+        let setup = block_on(Setup::read(Path::new(".")))?;
+        let stage = self.stage(setup, arguments.seed);
+        let is_terminal = std::io::stderr().is_terminal();
+        let mut progress = |done: usize, of: usize| {
+            if is_terminal {
+                eprint!("\r{done} of {of} runs");
+                // Nobody needs it.
+                let _ = std::io::stderr().flush();
+            }
+        };
+        let exploration = Exploration {
+            stage: &stage,
+            pairs: arguments.pairs,
+            progress: &mut progress,
+        };
+        if let Some(schedule) = &arguments.only {
+            let (finding, steps) = exploration.replay(schedule)?;
+            print(&report::steps(&steps))?;
+            let text = finding.as_ref().map_or_else(
+                || "nothing wrong\n".to_owned(),
+                |finding| format!("failure: {}\n\n  {}\n", finding.oracle, finding.lines.join("\n  ")),
+            );
+            return print(&text).map(|()| finding.is_none());
+        }
+        let report = exploration.explore()?;
+        if is_terminal {
+            eprint!("\r\u{1b}[K");
+        }
+        match arguments.is_json {
+            true => print(&format!("{:#}\n", report::json(&report)))?,
+            false => print(&report::people(&report))?,
+        }
+        Ok(report.failure.is_none())
+    }
+}
+
+/// CustomResourceDefinitions, and the objects that users create.
+pub struct Objects {
+    /// CustomResourceDefinitions.
+    pub definitions: Vec<Value>,
+    /// Objects of their kinds, or others.
+    pub samples: Vec<Value>,
+}
+
+impl Report {
+    /// The report as `make sim` prints it.
+    pub fn text(&self) -> String {
+        report::people(self)
+    }
+}
+
+fn block_on<T>(work: impl Future<Output = Result<T, String>>) -> Result<T, String> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .start_paused(true)
+        .build();
+    runtime
+        .map_err(|error| format!("cannot start: {error}"))?
+        .block_on(work)
+}

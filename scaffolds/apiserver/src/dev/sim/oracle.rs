@@ -1,0 +1,161 @@
+//! What is wrong in any operator, whatever it is for.
+
+use std::{collections::BTreeSet, fmt};
+
+use serde_json::Value;
+
+use super::{
+    setup::Setup,
+    state::{Live, MARK},
+};
+use crate::server::ApiServer;
+
+/// A rule that a run broke.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Oracle {
+    /// The state differs from that of the run without faults, or after the same spec was reached another way.
+    State,
+    /// Something is left after the samples were deleted.
+    Leftover,
+    /// A deleted sample keeps a finalizer.
+    Finalizer,
+    /// `observedGeneration` in a status is not that of the spec.
+    Generation,
+    /// It still writes when nothing has happened for long.
+    Quiet,
+    /// It sends the same request hundreds of times a minute.
+    HotLoop,
+    /// A panic.
+    Panic,
+    /// An object, an annotation or a condition that belongs to somebody else was changed or removed.
+    Foreign,
+    /// The process ends by itself.
+    Exit,
+    /// An invariant of the author does not hold.
+    Invariant,
+}
+
+/// What a run has found.
+#[derive(Clone, Debug)]
+pub struct Finding {
+    /// The rule.
+    pub oracle: Oracle,
+    /// The phase after which it was broken.
+    pub(super) phase: usize,
+    /// What exactly is wrong, a sentence in each.
+    pub lines: Vec<String>,
+}
+
+impl fmt::Display for Oracle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::State => "the state is not the one that the same spec gives without faults",
+            Self::Leftover => "objects are left after the samples were deleted",
+            Self::Finalizer => "a deleted object keeps its finalizer",
+            Self::Generation => "a status claims another generation than that of the spec",
+            Self::Quiet => "the operator keeps writing although nothing happens",
+            Self::HotLoop => "the operator sends one request in a loop",
+            Self::Panic => "the operator panics",
+            Self::Foreign => "the operator changes what belongs to somebody else",
+            Self::Exit => "the process ends by itself",
+            Self::Invariant => "an invariant does not hold",
+        })
+    }
+}
+
+impl Oracle {
+    /// The word for it in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::State => "state",
+            Self::Leftover => "leftover",
+            Self::Finalizer => "finalizer",
+            Self::Generation => "generation",
+            Self::Quiet => "quiet",
+            Self::HotLoop => "hot-loop",
+            Self::Panic => "panic",
+            Self::Foreign => "foreign",
+            Self::Exit => "exit",
+            Self::Invariant => "invariant",
+        }
+    }
+}
+
+/// The generations in statuses that are not those of their objects.
+pub(super) fn generations(lives: &[Live]) -> Vec<String> {
+    let mut lines = Vec::new();
+    // To ask for a deletion raises the generation, but is no change of the spec.
+    let is_kept = |live: &&Live| live.is_custom() && live.object["metadata"]["deletionTimestamp"].is_null();
+    for live in lives.iter().filter(is_kept) {
+        let (status, generation) = (&live.object["status"], &live.object["metadata"]["generation"]);
+        let conditions = status["conditions"].as_array().into_iter().flatten();
+        for place in conditions.chain([status]).filter(|place| place["type"] != MARK) {
+            let observed = &place["observedGeneration"];
+            if observed.is_number() && observed != generation {
+                lines.push(format!(
+                    "{} has generation {generation}, but observedGeneration {observed}",
+                    live.key()
+                ));
+            }
+        }
+    }
+    lines
+}
+
+/// The objects of others that are gone, or were changed since the operator began.
+pub(super) fn foreign(server: &ApiServer, bystanders: &[Live], changed: &[Live]) -> Vec<String> {
+    let mut lines = Vec::new();
+    for bystander in bystanders {
+        if !bystander.exists(server) {
+            lines.push(format!("{} was deleted", bystander.key()));
+        } else if changed.iter().any(|live| live.uid() == bystander.uid()) {
+            lines.push(format!("{} was changed", bystander.key()));
+        }
+    }
+    lines
+}
+
+/// The marked objects that still exist, without their mark.
+pub(super) fn unmarked(lives: &[Live], marked: &[BTreeSet<String>; 2]) -> Vec<String> {
+    let [annotated, conditioned] = marked;
+    let mut lines = Vec::new();
+    for live in lives {
+        let annotation = &live.object["metadata"]["annotations"][MARK];
+        if annotated.contains(live.uid()) && annotation.is_null() {
+            lines.push(format!("{}: the annotation `{MARK}` of a user is gone", live.key()));
+        }
+        let conditions = live.object["status"]["conditions"].as_array();
+        let mut conditions = conditions.into_iter().flatten();
+        if conditioned.contains(live.uid()) && !conditions.any(|condition| condition["type"] == MARK) {
+            lines.push(format!(
+                "{}: the condition `{MARK}` of another writer is gone",
+                live.key()
+            ));
+        }
+    }
+    lines
+}
+
+/// The samples whose deletion does not end.
+pub(super) fn held(setup: &Setup, lives: &[Live]) -> Vec<String> {
+    let metadata = |live: &Live| live.object["metadata"].clone();
+    let is_held = |live: &&Live| setup.is_sample(&live.key()) && metadata(live)["deletionTimestamp"].is_string();
+    let line = |live: &Live| {
+        format!(
+            "{} was deleted, and has the finalizers {}",
+            live.key(),
+            metadata(live)["finalizers"]
+        )
+    };
+    lives.iter().filter(is_held).map(line).collect()
+}
+
+/// What is left after all samples were deleted.
+pub(super) fn left(lives: &[Live]) -> Vec<String> {
+    let line = |live: &Live| {
+        let owners = &live.object["metadata"]["ownerReferences"];
+        let owners = if *owners == Value::Null { "no owner" } else { "an owner" };
+        format!("{} exists; it has {owners}", live.key())
+    };
+    lives.iter().map(line).collect()
+}

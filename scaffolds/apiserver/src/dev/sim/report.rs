@@ -1,0 +1,105 @@
+//! Reports: the story of a failure for people, and one JSON object for programs.
+
+use std::fmt::Write;
+
+use serde_json::{Value, json};
+
+use super::{
+    explore::{FailedRun, Report},
+    story::PHASES,
+    world::TraceStep,
+};
+
+/// How many differences a report shows.
+const DIFFERENCES: usize = 8;
+
+/// The report for people.
+pub(super) fn people(report: &Report) -> String {
+    let mut text = String::new();
+    for omitted in &report.omitted {
+        line(&mut text, &format!("not explored: {omitted}"));
+    }
+    if let Some(differs) = &report.differs {
+        line(
+            &mut text,
+            &format!(
+                "warning: two runs of one schedule differ, so a replay may too: {differs}\n\nhint: the code uses the wall clock, a thread, chance, or the order of a HashMap"
+            ),
+        );
+    }
+    match &report.failure {
+        None => line(&mut text, &format!("{} runs, and nothing wrong", report.runs)),
+        Some(failure) => tell(&mut text, report.seed, failure),
+    }
+    text
+}
+
+fn tell(text: &mut String, seed: u64, failure: &FailedRun) {
+    let finding = &failure.finding;
+    line(text, &format!("failure: {}\n", finding.oracle));
+    for what in finding.lines.iter().take(DIFFERENCES) {
+        line(text, &format!("  {what}"));
+    }
+    if finding.lines.len() > DIFFERENCES {
+        line(text, &format!("  and {} more", finding.lines.len() - DIFFERENCES));
+    }
+    let phase = PHASES.get(finding.phase).unwrap_or(&"");
+    line(text, &format!("\nafter: {phase}\n"));
+    text.push_str(&steps(&failure.steps));
+    line(
+        text,
+        &format!("\nreplay: make sim SEED={seed} ONLY={}", failure.schedule),
+    );
+}
+
+/// Numbered steps with their times. Of long traces, the phases before the first fault are left out.
+pub(super) fn steps(steps: &[TraceStep]) -> String {
+    let fault = steps.iter().position(|step| step.is_fault);
+    let last = steps.iter().rposition(is_heading).unwrap_or_default();
+    let until = fault.unwrap_or(last);
+    let from = steps.iter().take(until + 1).rposition(is_heading).unwrap_or_default();
+    let mut text = String::new();
+    for (n, step) in steps.iter().enumerate().skip(from) {
+        let who = match step {
+            step if step.is_fault => "FAULT: ".to_owned(),
+            step if step.who.is_empty() => "-- ".to_owned(),
+            step => format!("{} ", step.who),
+        };
+        line(
+            &mut text,
+            &format!("{:4}. {:9.3} s  {who}{}", n + 1, step.at.as_secs_f64(), step.what),
+        );
+    }
+    text
+}
+
+fn is_heading(step: &TraceStep) -> bool {
+    step.who.is_empty() && !step.is_fault
+}
+
+/// The report for programs.
+pub(super) fn json(report: &Report) -> Value {
+    let failure = report.failure.as_ref().map(|failure| {
+        let step = |step: &TraceStep| {
+            json!({
+                "seconds": step.at.as_secs_f64(), "who": step.who, "what": step.what, "fault": step.is_fault,
+            })
+        };
+        json!({
+            "oracle": failure.finding.oracle.name(),
+            "findings": failure.finding.lines,
+            "phase": PHASES.get(failure.finding.phase),
+            "only": failure.only(),
+            "steps": failure.steps.iter().map(step).collect::<Vec<_>>(),
+        })
+    });
+    json!({
+        "seed": report.seed, "runs": report.runs, "differs": report.differs,
+        "omitted": report.omitted, "failure": failure,
+    })
+}
+
+fn line(text: &mut String, line: &str) {
+    // A String takes all that is written.
+    let _ = writeln!(text, "{line}");
+}

@@ -1,0 +1,178 @@
+//! What every run begins with: the definitions, the samples, and other valid specs for them, which a server without an
+//! operator has accepted.
+
+use std::{
+    path::Path,
+    time::{Duration, UNIX_EPOCH},
+};
+
+use http::Method;
+use serde_json::{Value, json};
+use tokio::sync::mpsc;
+
+use super::{
+    Invariant, change,
+    fault::Schedule,
+    state::{self, Live},
+    world::{Channels, UserRequest, World},
+};
+use crate::{
+    clock::Clock,
+    controllers::Controllers,
+    dev::{
+        apply,
+        manifests::{self, Manifest},
+    },
+    server::{ApiServer, Options},
+};
+
+/// 1 January 2026, when each run begins.
+const BEGIN: Duration = Duration::from_secs(1_767_225_600);
+
+/// What every run begins with.
+pub(super) struct Setup {
+    pub definitions: Vec<Manifest>,
+    pub samples: Vec<Sample>,
+    pub volatile: Vec<String>,
+    pub invariants: Vec<(String, Invariant)>,
+}
+
+/// An object that users create.
+pub(super) struct Sample {
+    pub object: Value,
+    /// Kind, namespace and name.
+    pub key: String,
+    pub path: String,
+    pub collection: String,
+    /// Merge patches to another valid spec, and back.
+    pub variant: Option<(Value, Value)>,
+}
+
+impl Setup {
+    /// Reads `config` in this folder.
+    ///
+    /// # Errors
+    /// What is missing, or refused by the API server.
+    pub(super) async fn read(folder: &Path) -> Result<Self, String> {
+        let config = folder.join("config");
+        if !config.is_dir() {
+            return Err("there is no folder `config`\n\nhint: run `make sim` in the project's folder".to_owned());
+        }
+        // What a kustomization does not apply is told by `make dev`.
+        let mut definitions = manifests::of_kustomization(&config.join("crd"), &mut |_| {})?;
+        definitions.extend(manifests::in_folder(&config.join("crd/external"))?);
+        let samples = manifests::in_folder(&config.join("samples"))?;
+        Self::of(definitions, samples.into_iter().map(|it| it.object).collect()).await
+    }
+
+    /// From these definitions and objects.
+    pub(super) async fn of(definitions: Vec<Manifest>, objects: Vec<Value>) -> Result<Self, String> {
+        if objects.is_empty() {
+            return Err("there are no samples\n\nhint: write one for each kind into config/samples".to_owned());
+        }
+        let mut setup = Self {
+            definitions,
+            samples: Vec::new(),
+            volatile: Vec::new(),
+            invariants: Vec::new(),
+        };
+        let world = setup.scratch().await?;
+        for object in objects {
+            let sample = setup.sample(&world, object).await?;
+            setup.samples.push(sample);
+        }
+        Ok(setup)
+    }
+
+    /// A server with the definitions.
+    pub(super) async fn server(&self) -> Result<ApiServer, String> {
+        let server = ApiServer::new(Options {
+            controllers: Controllers {
+                workloads: true,
+                ..Controllers::default()
+            },
+            clock: Clock::starting_at(UNIX_EPOCH + BEGIN),
+            ..Options::default()
+        });
+        for definition in &self.definitions {
+            apply::apply(&server, definition).await?;
+        }
+        Ok(server)
+    }
+
+    pub(super) fn is_sample(&self, key: &str) -> bool {
+        self.samples.iter().any(|sample| sample.key == key)
+    }
+
+    /// Whether the schema lets several writers share the conditions of a status.
+    pub(super) fn shares_conditions(&self, live: &Live) -> bool {
+        let version = self.version(&live.object);
+        let conditions = change::schema_at(&version["schema"]["openAPIV3Schema"], "/status/conditions");
+        version["subresources"]["status"].is_object() && conditions["x-kubernetes-list-type"] == "map"
+    }
+
+    /// The version of the definition of an object.
+    fn version(&self, object: &Value) -> &Value {
+        let api_version = state::text(&object["apiVersion"]);
+        let (group, name) = api_version.split_once('/').unwrap_or(("", api_version));
+        let is_its = |spec: &&Value| spec["group"] == group && spec["names"]["kind"] == object["kind"];
+        let mut specs = self.definitions.iter().map(|it| &it.object["spec"]);
+        let versions = specs.find(is_its).and_then(|spec| spec["versions"].as_array());
+        let version = versions.into_iter().flatten().find(|version| version["name"] == name);
+        version.unwrap_or(&Value::Null)
+    }
+
+    async fn scratch(&self) -> Result<World, String> {
+        let channels = Channels {
+            kill: mpsc::unbounded_channel().0,
+            interfere: mpsc::unbounded_channel().0,
+        };
+        Ok(World::new(self.server().await?, 0, Schedule::default(), channels))
+    }
+
+    async fn sample(&self, world: &World, object: Value) -> Result<Sample, String> {
+        let name = state::key(&object);
+        let collection = apply::collection(&world.server, &object).await?;
+        let mut create = UserRequest::new(Method::POST, &collection);
+        create.body = object.clone();
+        let (code, created) = world.ask(create).await;
+        if code != 201 {
+            let message = state::text(&created["message"]);
+            return Err(format!("the API server refuses the sample `{name}`: {message}"));
+        }
+        let path = format!("{collection}/{}", state::text(&created["metadata"]["name"]));
+        let variant = self.variant(world, &path, &created).await;
+        Ok(Sample {
+            key: state::key(&created),
+            object,
+            path,
+            collection,
+            variant,
+        })
+    }
+
+    /// Changes as many values of the spec as the API server accepts, each by itself after those before.
+    async fn variant(&self, world: &World, path: &str, created: &Value) -> Option<(Value, Value)> {
+        let schema = &self.version(created)["schema"]["openAPIV3Schema"]["properties"]["spec"];
+        let (mut forth, mut back) = (json!({}), json!({}));
+        let dry = format!("{path}?dryRun=All");
+        for pointer in change::leaves(&created["spec"], "") {
+            let value = created["spec"].pointer(&pointer).cloned().unwrap_or_default();
+            for other in change::others(&value, change::schema_at(schema, &pointer)) {
+                let patch = change::patch(&created["spec"], &pointer, other);
+                let Some(patch) = patch else { break };
+                let mut together = forth.clone();
+                change::merge(&mut together, patch);
+                let (code, answer) = world.ask(UserRequest::merge(&dry, json!({"spec": together}))).await;
+                if code == 200 && answer["spec"].pointer(&pointer) != Some(&value) {
+                    forth = together;
+                    let undo = change::patch(&created["spec"], &pointer, value.clone());
+                    change::merge(&mut back, undo.unwrap_or_default());
+                    break;
+                }
+            }
+        }
+        let changes = forth.as_object().is_some_and(|fields| !fields.is_empty());
+        changes.then(|| (json!({"spec": forth}), json!({"spec": back})))
+    }
+}

@@ -1,0 +1,383 @@
+//! One run: users create the samples, change them and their children, and delete them, while the operator runs, dies and
+//! starts again. After each phase, when all is quiet, the oracles look at the objects.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+    time::Duration,
+};
+
+use http::Method;
+use serde_json::json;
+use tokio::{
+    sync::mpsc,
+    time::{Instant, sleep, sleep_until},
+};
+
+use super::{
+    fault::{At, Fault, Schedule},
+    oracle::{self, Finding, Oracle},
+    panics,
+    processes::{self, RESTART, Start},
+    setup::Setup,
+    state::{self, Live, State},
+    users::Users,
+    world::{Channels, Sent, TraceStep, UserRequest, World},
+};
+
+/// The phases of a run.
+pub(super) const PHASES: [&str; 8] = [
+    "users create the samples",
+    "users change the samples, and mark what exists",
+    "users change the samples back",
+    "users edit the children",
+    "users delete the children",
+    "users wipe the status",
+    "users delete the samples and create them again",
+    "users delete the samples",
+];
+/// The end of the names of objects of others.
+const BYSTANDER: &str = "-bystander";
+/// The phase in which all samples are gone.
+pub(super) const TEARDOWN: usize = 7;
+/// The phase in which the specs are others.
+pub(super) const CHANGED: usize = 1;
+/// The phase in which statuses are removed.
+const WIPED: usize = 5;
+
+/// It is quiet when nothing was written or failed for this long: longer than the past and a request without answer last.
+const QUIET: Duration = Duration::from_secs(75);
+/// An operator that is not quiet after this long never will be.
+const PATIENCE: Duration = Duration::from_secs(1200);
+/// How long watches deliver nothing.
+const MISSED: Duration = Duration::from_secs(60);
+/// How often a process may end by itself while there are faults: the kubelet restarts it.
+const EXITS: usize = 8;
+
+/// The result of a run.
+pub(super) struct Run {
+    /// The objects after each phase.
+    pub states: Vec<State>,
+    pub finding: Option<Finding>,
+    pub steps: Vec<TraceStep>,
+    /// The writes, and the phase of each read.
+    pub writes: Vec<Sent>,
+    pub reads: Vec<usize>,
+    /// Whether each fault has happened.
+    pub is_complete: bool,
+}
+
+/// What a run does.
+#[derive(Default)]
+pub(super) struct Plan<'a> {
+    pub schedule: Schedule,
+    /// The states of the run without faults.
+    pub expected: Option<&'a [State]>,
+    /// The state that belongs to the changed specs, for the run without faults.
+    pub changed: Option<&'a State>,
+    /// Whether it is only the first phase, with the changed specs.
+    pub creates_changed: bool,
+}
+
+impl<'a> Plan<'a> {
+    pub(super) fn faulty(schedule: &Schedule, expected: &'a [State]) -> Self {
+        Self {
+            schedule: schedule.clone(),
+            expected: Some(expected),
+            ..Self::default()
+        }
+    }
+}
+
+/// What all runs of a simulation have in common.
+#[derive(Clone)]
+pub(super) struct Stage {
+    pub setup: Arc<Setup>,
+    pub start: Start,
+    pub seed: u64,
+}
+
+impl Stage {
+    /// Runs the operator, the users and the oracles.
+    ///
+    /// # Errors
+    /// The server cannot be started.
+    pub(super) fn play(&self, plan: &Plan<'_>) -> Result<Run, String> {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .start_paused(true)
+            .build();
+        let runtime = runtime.map_err(|error| format!("cannot start: {error}"))?;
+        panics::watch();
+        let run = runtime.block_on(self.run(plan));
+        drop(runtime);
+        panics::unwatch();
+        run
+    }
+
+    async fn run(&self, plan: &Plan<'_>) -> Result<Run, String> {
+        let server = self.setup.server().await?;
+        let (kill, killed) = mpsc::unbounded_channel();
+        let (interfere, mut actions) = mpsc::unbounded_channel();
+        let world = Arc::new(World::new(
+            server,
+            self.seed,
+            plan.schedule.clone(),
+            Channels { kill, interfere },
+        ));
+        bystanders(&world, &self.setup).await;
+        // The controllers of the server itself.
+        sleep(Duration::from_secs(1)).await;
+        let before = state::since(&world.server, 0);
+        let users = Users {
+            world: world.clone(),
+            setup: self.setup.clone(),
+            before: Arc::new(before.iter().map(Live::key).collect()),
+            since: world.version(),
+        };
+        let mut story = Story {
+            bystanders: before
+                .into_iter()
+                .filter(|live| live.key().ends_with(BYSTANDER))
+                .collect(),
+            plan,
+            users: users.clone(),
+            marked: Default::default(),
+            states: Vec::new(),
+        };
+        let processes = tokio::spawn(processes::keep_running(world.clone(), self.start.clone(), killed));
+        let interfering = tokio::spawn(async move {
+            while let Some(action) = actions.recv().await {
+                let is_possible = users.world.book().phase != TEARDOWN || !action.creates();
+                if is_possible {
+                    users.act(action).await;
+                }
+            }
+        });
+        let finding = story.play().await;
+        processes.abort();
+        interfering.abort();
+        let mut book = world.book();
+        Ok(Run {
+            states: story.states,
+            finding,
+            steps: std::mem::take(&mut book.steps),
+            writes: std::mem::take(&mut book.writes),
+            reads: std::mem::take(&mut book.reads),
+            is_complete: book.happened >= plan.schedule.0.len(),
+        })
+    }
+}
+
+/// Objects of others, whose names begin as those of the samples do.
+async fn bystanders(world: &World, setup: &Setup) {
+    for sample in &setup.samples {
+        let name = format!("{}{BYSTANDER}", state::text(&sample.object["metadata"]["name"]));
+        let namespace = state::text(&sample.object["metadata"]["namespace"]);
+        let namespace = if namespace.is_empty() { "default" } else { namespace };
+        for (plural, kind) in [("configmaps", "ConfigMap"), ("secrets", "Secret")] {
+            let path = format!("/api/v1/namespaces/{namespace}/{plural}");
+            let mut request = UserRequest::new(Method::POST, &path);
+            request.body = json!({"apiVersion": "v1", "kind": kind, "metadata": {"name": name}});
+            world.ask(request).await;
+        }
+    }
+}
+
+/// A run's users and oracles.
+struct Story<'a> {
+    bystanders: Vec<Live>,
+    plan: &'a Plan<'a>,
+    users: Users,
+    /// The uids of what has an annotation of a user, and of what has a condition of another writer.
+    marked: [BTreeSet<String>; 2],
+    states: Vec<State>,
+}
+
+impl Story<'_> {
+    async fn play(&mut self) -> Option<Finding> {
+        for (phase, heading) in PHASES.iter().enumerate() {
+            let world = self.users.world.clone();
+            world.book().phase = phase;
+            world.tell("", *heading);
+            world.stir();
+            let version = world.version();
+            let faults: Vec<_> = world.faults(At::Phase(phase)).collect();
+            begin(&world, &faults);
+            if faults.contains(&Fault::Missed) {
+                // Users may wait for what the operator does when it sees the changes.
+                let world = world.clone();
+                tokio::spawn(async move {
+                    sleep(MISSED).await;
+                    end_watches(&world);
+                });
+            }
+            if self.plan.creates_changed {
+                self.users.create(true).await;
+                return self.settle(phase).await.err().or_else(|| self.judge(phase));
+            }
+            self.act(phase).await;
+            if faults.contains(&Fault::Expired) {
+                world.tell_fault(Fault::Expired);
+                end_watches(&world);
+            }
+            if let Err(finding) = self.settle(phase).await {
+                return Some(finding);
+            }
+            world.watches.send_modify(|watches| watches.late = false);
+            if faults.contains(&Fault::RestartStale)
+                && let Err(finding) = self.restart(phase, version).await
+            {
+                return Some(finding);
+            }
+            let finding = self.judge(phase);
+            if finding.is_some() {
+                return finding;
+            }
+        }
+        None
+    }
+
+    /// Restarts the process with lists of an earlier version. Nobody else acts, so no object may be replaced.
+    async fn restart(&self, phase: usize, version: u64) -> Result<(), Finding> {
+        let world = &self.users.world;
+        let uids = || -> BTreeMap<_, _> {
+            let lives = state::since(&world.server, self.users.since);
+            lives.iter().map(|live| (live.key(), live.uid().to_owned())).collect()
+        };
+        let before = uids();
+        world.tell_fault(Fault::RestartStale);
+        // The run has a receiver.
+        let _ = world.kill.send(Some(version));
+        sleep(RESTART).await;
+        self.settle(phase).await?;
+        let is_replaced = |key: &String, uid: &String| before.get(key).is_some_and(|before| before != uid);
+        let replaced = uids().into_iter().filter(|(key, uid)| is_replaced(key, uid));
+        let line = |key| format!("{key} was deleted and created again, because of an old list");
+        let lines: Vec<_> = replaced.map(|(key, _)| line(key)).collect();
+        match lines.is_empty() {
+            true => Ok(()),
+            false => Err(Finding {
+                oracle: Oracle::State,
+                phase,
+                lines,
+            }),
+        }
+    }
+
+    async fn act(&mut self, phase: usize) {
+        let users = self.users.clone();
+        match phase {
+            0 => users.create(false).await,
+            CHANGED => {
+                self.marked = users.mark().await;
+                users.change(true).await;
+            }
+            2 => users.change(false).await,
+            3 => users.edit_children().await,
+            4 => users.delete_children().await,
+            WIPED => users.wipe_status().await,
+            6 => users.recreate().await,
+            _ => users.delete().await,
+        }
+        if phase == WIPED || users.world.schedule.wipes_status() {
+            self.marked[1].clear();
+        }
+    }
+
+    /// Waits until all is quiet.
+    async fn settle(&self, phase: usize) -> Result<(), Finding> {
+        let world = &self.users.world;
+        let until = Instant::now() + PATIENCE;
+        loop {
+            let (active, hot) = {
+                let book = world.book();
+                (book.active, book.hot.clone())
+            };
+            let finding = |oracle, lines| Err(Finding { oracle, phase, lines });
+            let panics = panics::take();
+            if !panics.is_empty() {
+                return finding(Oracle::Panic, panics);
+            }
+            if let Some(text) = hot {
+                return finding(
+                    Oracle::HotLoop,
+                    vec![format!("it {text} hundreds of times in a minute")],
+                );
+            }
+            let exits = world.book().ended.clone();
+            let is_faulty = !world.schedule.0.is_empty();
+            if exits.len() > if is_faulty { EXITS } else { 0 } {
+                return finding(Oracle::Exit, exits);
+            }
+            if active.elapsed() >= QUIET {
+                return Ok(());
+            }
+            if Instant::now() >= until {
+                return finding(Oracle::Quiet, self.last_writes());
+            }
+            sleep_until((active + QUIET).min(Instant::now() + Duration::from_secs(10))).await;
+        }
+    }
+
+    fn last_writes(&self) -> Vec<String> {
+        let book = self.users.world.book();
+        let last = book.steps.iter().rev().take(3);
+        last.map(|step| format!("{} {}", step.who, step.what)).collect()
+    }
+
+    /// What is wrong at the end of a phase.
+    fn judge(&mut self, phase: usize) -> Option<Finding> {
+        let setup = self.users.setup.clone();
+        let server = &self.users.world.server;
+        let lives = state::since(server, self.users.since);
+        let is_new = |live: &&Live| !self.users.before.contains(&live.key());
+        let new: Vec<_> = lives.iter().filter(is_new).cloned().collect();
+        let found = state::comparable(&new, &setup.volatile);
+        let mut wrong = vec![
+            (Oracle::Foreign, oracle::foreign(server, &self.bystanders, &lives)),
+            (Oracle::Foreign, oracle::unmarked(&lives, &self.marked)),
+            (Oracle::Finalizer, oracle::held(&setup, &new)),
+        ];
+        if phase == TEARDOWN {
+            wrong.push((Oracle::Leftover, oracle::left(&new)));
+        } else {
+            wrong.push((Oracle::Generation, oracle::generations(&new)));
+            let reference = match self.plan.expected {
+                Some(expected) => expected.get(phase),
+                None if phase == CHANGED => self.plan.changed,
+                None => self.states.first(),
+            };
+            let differences = reference.map(|reference| state::differences(reference, &found));
+            wrong.push((Oracle::State, differences.unwrap_or_default()));
+        }
+        let objects: Vec<_> = new.iter().map(|live| live.object.clone()).collect();
+        for (name, invariant) in &setup.invariants {
+            let line = invariant(&objects).err().map(|error| format!("{name}: {error}"));
+            wrong.push((Oracle::Invariant, line.into_iter().collect()));
+        }
+        self.states.push(found);
+        let (oracle, lines) = wrong.into_iter().find(|(_, lines)| !lines.is_empty())?;
+        Some(Finding { oracle, phase, lines })
+    }
+}
+
+/// Begins the faults of a phase.
+fn begin(world: &World, faults: &[Fault]) {
+    for &fault in faults {
+        match fault {
+            Fault::Missed => world.watches.send_modify(|watches| watches.muted = true),
+            Fault::Late => world.watches.send_modify(|watches| watches.late = true),
+            _ => continue,
+        }
+        world.tell_fault(fault);
+    }
+}
+
+fn end_watches(world: &World) {
+    world.watches.send_modify(|watches| {
+        watches.ends += 1;
+        watches.muted = false;
+    });
+    world.stir();
+}

@@ -1,0 +1,255 @@
+//! What users do to the samples and their children. Their requests meet no faults.
+
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
+
+use http::Method;
+use serde_json::{Value, json};
+use tokio::time::{Instant, sleep};
+
+use super::{
+    change,
+    fault::UserAction,
+    setup::Setup,
+    state::{self, Live, MARK},
+    world::{UserRequest, World},
+};
+
+/// How long a user waits for a deleted object to be gone.
+const PATIENCE: Duration = Duration::from_secs(600);
+
+/// Everybody but the operator.
+#[derive(Clone)]
+pub(super) struct Users {
+    pub world: Arc<World>,
+    pub setup: Arc<Setup>,
+    /// The objects that existed before the samples.
+    pub before: Arc<BTreeSet<String>>,
+    /// The version at which nothing else existed.
+    pub since: u64,
+}
+
+impl Users {
+    /// Acts once, at any time.
+    pub(super) async fn act(&self, action: UserAction) {
+        match action {
+            UserAction::ChangeAndBack => {
+                let specs = self
+                    .samples()
+                    .into_iter()
+                    .map(|live| (live.path(), live.object))
+                    .collect::<Vec<_>>();
+                self.change(true).await;
+                sleep(Duration::from_millis(50)).await;
+                for (path, object) in specs {
+                    let back = json!({"spec": null_others(&object["spec"], &self.spec(&path))});
+                    self.send("changes the spec back of", UserRequest::merge(&path, back))
+                        .await;
+                }
+            }
+            UserAction::Recreate => self.recreate().await,
+            UserAction::DeleteChildren => self.delete_children().await,
+            UserAction::EditChildren => self.edit_children().await,
+            UserAction::WipeStatus => self.wipe_status().await,
+        }
+    }
+
+    /// The samples that exist.
+    pub(super) fn samples(&self) -> Vec<Live> {
+        let mut lives = state::since(&self.world.server, self.since);
+        lives.retain(|live| self.setup.is_sample(&live.key()));
+        lives
+    }
+
+    /// The objects that are neither samples nor older.
+    pub(super) fn children(&self) -> Vec<Live> {
+        let mut lives = state::since(&self.world.server, self.since);
+        lives.retain(|live| !self.setup.is_sample(&live.key()) && !self.before.contains(&live.key()));
+        lives
+    }
+
+    /// Creates the samples, as they are or with their changed specs.
+    pub(super) async fn create(&self, changed: bool) {
+        for sample in &self.setup.samples {
+            let mut request = UserRequest::new(Method::POST, &sample.collection);
+            request.body = sample.object.clone();
+            if let Some((variant, _)) = sample.variant.as_ref().filter(|_| changed) {
+                change::merge(&mut request.body, variant.clone());
+            }
+            self.send("creates", request).await;
+        }
+    }
+
+    /// Changes the specs of the samples, or changes them back.
+    pub(super) async fn change(&self, forth: bool) {
+        for sample in &self.setup.samples {
+            let Some((variant, original)) = &sample.variant else {
+                continue;
+            };
+            let (verb, spec) = if forth {
+                ("changes", variant)
+            } else {
+                ("changes back", original)
+            };
+            self.send(verb, UserRequest::merge(&sample.path, spec.clone())).await;
+        }
+    }
+
+    /// Adds an annotation to every sample and child, and a condition of another writer to the samples' statuses. Returns the
+    /// uids of what has an annotation, and of what has a condition.
+    pub(super) async fn mark(&self) -> [BTreeSet<String>; 2] {
+        let samples = self.samples();
+        let all: Vec<_> = samples.iter().cloned().chain(self.children()).collect();
+        let mut marked = [BTreeSet::new(), BTreeSet::new()];
+        for live in &all {
+            let body = json!({"metadata": {"annotations": {MARK: "kept"}}});
+            if self.send("annotates", UserRequest::merge(&live.path(), body)).await {
+                marked[0].insert(live.uid().to_owned());
+            }
+        }
+        for live in samples.iter().filter(|live| self.setup.shares_conditions(live)) {
+            let mut conditions = live.object["status"]["conditions"]
+                .as_array()
+                .cloned()
+                .unwrap_or_default();
+            conditions.push(json!({
+                "type": MARK, "status": "True", "reason": "Foreign", "message": "of another writer",
+                "lastTransitionTime": "2026-01-01T00:00:00Z",
+            }));
+            let path = format!("{}/status", live.path());
+            let body = json!({"status": {"conditions": conditions}});
+            if self
+                .send("adds a condition of another writer to", UserRequest::merge(&path, body))
+                .await
+            {
+                marked[1].insert(live.uid().to_owned());
+            }
+        }
+        marked
+    }
+
+    pub(super) async fn edit_children(&self) {
+        for live in self.children() {
+            let is_content = |pointer: &String| {
+                let part = pointer.split('/').nth(1).unwrap_or_default();
+                !matches!(part, "metadata" | "status" | "apiVersion" | "kind" | "type")
+            };
+            let leaves = change::leaves(&live.object, "");
+            let managed = |pointer: &String| change::is_managed(&live.object, pointer);
+            for pointer in leaves.into_iter().filter(is_content).filter(managed) {
+                if self.edit(&live, &pointer).await {
+                    break;
+                }
+            }
+        }
+    }
+
+    async fn edit(&self, live: &Live, pointer: &str) -> bool {
+        let value = live.object.pointer(pointer).cloned().unwrap_or_default();
+        for other in change::others(&value, &Value::Null) {
+            let Some(patch) = change::patch(&live.object, pointer, other) else {
+                return false;
+            };
+            if self
+                .send(
+                    &format!("edits `{pointer}` of"),
+                    UserRequest::merge(&live.path(), patch),
+                )
+                .await
+            {
+                return true;
+            }
+        }
+        false
+    }
+
+    pub(super) async fn delete_children(&self) {
+        for live in self.children() {
+            self.send("deletes", UserRequest::new(Method::DELETE, &live.path()))
+                .await;
+        }
+    }
+
+    pub(super) async fn wipe_status(&self) {
+        for live in self.samples() {
+            let path = format!("{}/status", live.path());
+            self.send(
+                "wipes the status of",
+                UserRequest::merge(&path, json!({"status": null})),
+            )
+            .await;
+        }
+    }
+
+    pub(super) async fn delete(&self) {
+        for sample in &self.setup.samples {
+            self.send("deletes", UserRequest::new(Method::DELETE, &sample.path))
+                .await;
+        }
+    }
+
+    /// Deletes the samples, and creates them again as soon as they are gone, with their present specs.
+    pub(super) async fn recreate(&self) {
+        let olds = self.samples();
+        self.delete().await;
+        let until = Instant::now() + PATIENCE;
+        let is_there = |uids: &BTreeSet<String>| self.samples().iter().any(|live| uids.contains(live.uid()));
+        let uids = olds.iter().map(|live| live.uid().to_owned()).collect();
+        while is_there(&uids) && Instant::now() < until {
+            sleep(Duration::from_millis(20)).await;
+        }
+        for old in olds {
+            let mut object = old.object.clone();
+            object["metadata"] = json!({
+                "name": object["metadata"]["name"], "namespace": object["metadata"]["namespace"],
+                "labels": object["metadata"]["labels"],
+            });
+            if let Some(object) = object.as_object_mut() {
+                object.remove("status");
+            }
+            let collection = old.collection();
+            let mut request = UserRequest::new(Method::POST, &collection);
+            request.body = object;
+            self.send("creates", request).await;
+        }
+    }
+
+    fn spec(&self, path: &str) -> Value {
+        let now = self.samples().into_iter().find(|live| live.path() == path);
+        now.map(|live| live.object["spec"].clone()).unwrap_or_default()
+    }
+
+    /// Sends a request, and tells it. Whether it was carried out.
+    async fn send(&self, verb: &str, request: UserRequest<'_>) -> bool {
+        let (path, name) = (request.path.to_owned(), text_of(&request.body));
+        let (code, _) = self.world.ask(request).await;
+        self.world.stir();
+        if (200..300).contains(&code) {
+            let place = path.split('/').skip(3).collect::<Vec<_>>().join("/");
+            self.world.tell("user", format!("{verb} {place}{name}"));
+        }
+        (200..300).contains(&code)
+    }
+}
+
+/// A spec as a merge patch that also removes what the present one has in addition.
+fn null_others(wanted: &Value, present: &Value) -> Value {
+    let (Value::Object(wanted), Value::Object(present)) = (wanted, present) else {
+        return wanted.clone();
+    };
+    let mut patch = wanted.clone();
+    for (name, value) in present {
+        let below = wanted
+            .get(name)
+            .map_or(Value::Null, |wanted| null_others(wanted, value));
+        patch.insert(name.clone(), below);
+    }
+    patch.into()
+}
+
+/// The name in a body, for a create.
+fn text_of(body: &Value) -> String {
+    match state::text(&body["metadata"]["name"]) {
+        "" => String::new(),
+        name => format!("/{name}"),
+    }
+}

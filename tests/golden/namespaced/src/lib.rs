@@ -1,0 +1,7 @@
+// Copyright 2026 The FooBar authors
+// SPDX-License-Identifier: Apache-2.0
+
+//! The operator without its program: `main.rs` runs it on a cluster, and `make sim` under simulated faults.
+
+pub mod app;
+pub mod controllers;

@@ -1,0 +1,7 @@
+//! The operator without its program: `main.rs` runs it on a cluster, and `make sim` under simulated faults.
+
+pub mod app;
+pub mod controllers;
+pub mod conversions;
+pub mod policies;
+pub mod webhooks;

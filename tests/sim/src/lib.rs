@@ -1,0 +1,88 @@
+//! A kind, and simulations of operators of it.
+
+pub mod careless;
+pub mod right;
+pub mod wrong;
+
+use std::future::pending;
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
+use kube::{Client, CustomResource, CustomResourceExt};
+use kubewright_apiserver::dev::sim::{Connection, Objects, Report, Simulation};
+use kubewright_runtime::{Clock, Manager, Result, testing};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+/// The spec of a FooBar, as `kubewright create api` scaffolds it.
+#[derive(CustomResource, Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[kube(
+    group = "test.example.com",
+    version = "v1",
+    kind = "FooBar",
+    namespaced,
+    status = "FooBarStatus"
+)]
+pub struct FooBarSpec {
+    /// The content of the child.
+    pub target: String,
+    /// More of it.
+    pub r#type: Option<String>,
+}
+
+/// The status of a FooBar.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct FooBarStatus {
+    /// The generation that this status describes.
+    pub observed_generation: Option<i64>,
+    /// For operators that write it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+    /// One of them is `Ready`.
+    #[serde(default)]
+    #[schemars(extend("x-kubernetes-list-type" = "map", "x-kubernetes-list-map-keys" = ["type"]))]
+    pub conditions: Vec<Condition>,
+}
+
+/// Registers the controllers of an operator.
+pub type Register = fn(&Manager) -> Result<()>;
+
+/// The kind, and one object of it.
+pub fn objects() -> Objects {
+    let sample = json!({
+        "apiVersion": "test.example.com/v1", "kind": "FooBar",
+        "metadata": {"name": "sample"}, "spec": {"target": "world", "type": "greeting"},
+    });
+    Objects {
+        definitions: vec![serde_json::to_value(FooBar::crd()).unwrap_or_default()],
+        samples: vec![sample],
+    }
+}
+
+/// A simulation of an operator with these controllers.
+pub fn simulation(register: Register) -> Simulation {
+    Simulation::new(move |connection| run(connection, register))
+}
+
+async fn run(connection: Connection, register: Register) -> Result<()> {
+    testing::seed_delays(connection.seed());
+    let clock = Clock::started_at(connection.now());
+    let manager = Manager::builder(Client::new(connection, "default"))
+        .name("test")
+        .namespace("default")
+        .clock(clock)
+        .build();
+    register(&manager)?;
+    manager.run(pending(), None).await
+}
+
+/// Simulates an operator as `make sim` does.
+///
+/// # Panics
+///
+/// If the API server refuses the kind or the object.
+pub fn explore(register: Register, pairs: usize) -> Report {
+    let report = simulation(register).explore(objects(), 1, pairs);
+    report.expect("the kind and the object are valid")
+}

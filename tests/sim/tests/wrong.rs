@@ -1,0 +1,48 @@
+//! Each wrong operator is found by the default run, and by the right oracle. Without KUBEWRIGHT_NIGHTLY a test tries only the
+//! first operator for each oracle.
+
+use std::{collections::BTreeSet, env, time::Instant};
+
+use sim::{
+    careless,
+    wrong::{self, Wrong},
+};
+
+fn assert_found(operators: impl IntoIterator<Item = Wrong>) {
+    let is_nightly = env::var_os("KUBEWRIGHT_NIGHTLY").is_some();
+    let mut missed = Vec::new();
+    let mut oracles = BTreeSet::new();
+    for Wrong { name, register, oracle } in operators {
+        if !oracles.insert(oracle.name()) && !is_nightly {
+            continue;
+        }
+        let began = Instant::now();
+        let report = sim::explore(register, 50);
+        let found = report.failure.as_ref().map(|failure| failure.finding.oracle);
+        println!("{name}: {found:?} after {} runs, {:?}", report.runs, began.elapsed());
+        if found != Some(oracle) {
+            missed.push(format!("{name}: {found:?} and not {oracle:?}\n{}", report.text()));
+        }
+    }
+    assert!(missed.is_empty(), "{}", missed.join("\n"));
+}
+
+#[test]
+fn each_mistake_is_found_and_named() {
+    assert_found(wrong::ALL);
+}
+
+#[test]
+fn each_mistake_about_memory_children_and_others_is_found() {
+    assert_found(careless::ALL);
+}
+
+#[test]
+fn the_same_seed_finds_the_same_failure_on_any_number_of_cores() {
+    // It is found under a fault, among many schedules.
+    let Wrong { register, name, .. } = wrong::ALL[2];
+    assert_eq!(name, "writes the status before the work");
+    let [first, second] = [(); 2].map(|()| sim::explore(register, 50));
+    assert!(first.failure.is_some());
+    assert_eq!(first.text(), second.text());
+}
