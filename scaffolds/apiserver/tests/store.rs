@@ -254,7 +254,7 @@ fn a_slow_watcher_expires_but_an_idle_one_does_not() {
     assert!(slow.next().now_or_never().unwrap().is_none());
     let revision = create(&store, &Key::new("/pods", "quiet", "p"));
     let change: Arc<Change> = idle.next().now_or_never().unwrap().unwrap().unwrap();
-    assert_eq!((change.revision, change.kind), (revision, Kind::Created));
+    assert_eq!((change.revision, change.kind), (revision, ChangeKind::Created));
 }
 
 #[test]

@@ -273,7 +273,7 @@ mod tests {
         let accept = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json";
         assert_eq!(
             wanted(accept),
-            Ok(Wanted {
+            Ok(Negotiated {
                 format: Format::Json,
                 shape: Shape::Table,
                 is_beta: false,

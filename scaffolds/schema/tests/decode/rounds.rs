@@ -26,6 +26,7 @@ mod refused {
         pub keys: Vec<Item>,
         pub socket: Option<SocketAddr>,
         #[serde(default, skip_serializing)]
+        #[expect(dead_code, reason = "the finding is that nothing keeps it")]
         pub lost: String,
         pub numbered: Numbered,
     }
