@@ -28,6 +28,10 @@ fn job(dir: &Path, kind: &str) -> Run {
     create(dir, kind, &[&["--pattern", "job"], &IMAGE[..]].concat())
 }
 
+fn stateful(dir: &Path, kind: &str) -> Run {
+    create(dir, kind, &[&["--pattern", "stateful"], &IMAGE[..]].concat())
+}
+
 fn internal(dir: &Path, kind: &str, internal: &str) -> Run {
     create(dir, kind, &["--pattern", "internal", "--internal-kind", internal])
 }
@@ -40,6 +44,7 @@ fn every_input_is_in_project_and_a_repeated_command_has_nothing_to_do() {
             deployment(dir.path(), "Greeter"),
             replicas(dir.path(), "Worker"),
             job(dir.path(), "Report"),
+            stateful(dir.path(), "Store"),
             internal(dir.path(), "Order", "OrderRun"),
             internal(dir.path(), "Crew", "Worker"),
         ]
@@ -50,6 +55,7 @@ fn every_input_is_in_project_and_a_repeated_command_has_nothing_to_do() {
         "{name: greeter, version: v1, pattern: deployment, image: registry.example.com:5000/team/app:1.2}",
         "{name: worker, version: v1, pattern: replicas, image: registry.example.com:5000/team/app:1.2}",
         "{name: report, version: v1, pattern: job, image: registry.example.com:5000/team/app:1.2}",
+        "{name: store, version: v1, pattern: stateful, image: registry.example.com:5000/team/app:1.2}",
         "kind: Order, plural: orders, versions: [{version: v1}], controllers: [{name: order, version: v1, pattern: internal, internalKind: OrderRun}]",
         "kind: OrderRun, plural: orderruns, versions: [{version: v1}], controllers: [{name: orderrun, version: v1, pattern: child}]",
     ] {
@@ -68,7 +74,7 @@ fn every_input_is_in_project_and_a_repeated_command_has_nothing_to_do() {
     assert_same(&before, &tree(dir.path()));
     let rows = kubewright(dir.path(), &["plan", "-o", "json"]).succeeds().stdout;
     let rows: Vec<serde_json::Value> = serde_json::from_str(&rows).unwrap();
-    for file in ["greeter", "worker", "report", "order", "orderrun", "crew"] {
+    for file in ["greeter", "worker", "report", "store", "order", "orderrun", "crew"] {
         for path in [
             format!("src/controllers/{file}.rs"),
             format!("tests/{file}.rs"),
@@ -126,7 +132,7 @@ fn a_dry_run_shows_both_kinds_and_writes_neither() {
 #[test]
 fn required_inputs_of_a_pattern_are_missing_or_have_a_default_under_yes() {
     let dir = project();
-    for pattern in ["deployment", "job", "replicas"] {
+    for pattern in ["deployment", "job", "replicas", "stateful"] {
         create(dir.path(), "A", &["--pattern", pattern]).refuses(2, &["`--image` is missing"]);
         create(dir.path(), "A", &["--pattern", pattern, "--yes"]).refuses(2, &["`--image` is missing"]);
     }
@@ -186,6 +192,36 @@ fn a_kind_that_runs_to_completion_has_one_such_controller_its_own_fields_and_no_
     create(dir.path(), "Report", &[&second, &IMAGE[..]].concat()).refuses(
         1,
         &["controllers `report` and `second` of `Report` would both write its result"],
+    );
+}
+
+#[test]
+fn a_kind_with_storage_has_one_such_controller_its_own_fields_and_no_maker() {
+    let dir = project();
+    create(dir.path(), "A", &["--controller=false"]).succeeds();
+    stateful(dir.path(), "A").refuses(1, &["without the `version`, `members` and `storage`", "`--force`"]);
+    stateful(dir.path(), "Store").succeeds();
+    let types = read(dir.path(), "api/src/test/v1/store.rs");
+    assert!(types.contains("pub storage: StoreStorage,") && types.contains("pub paused: bool,"));
+    let reconciler = read(dir.path(), "src/controllers/store.rs");
+    assert!(
+        reconciler.contains("\"registry.example.com:5000/team/app\""),
+        "the version is the tag"
+    );
+    internal(dir.path(), "B", "Store").refuses(
+        1,
+        &["objects of `Store` have members with storage", "`--internal-kind`"],
+    );
+    let second = [
+        "--resource=false",
+        "--controller-name",
+        "second",
+        "--pattern",
+        "stateful",
+    ];
+    create(dir.path(), "Store", &[&second, &IMAGE[..]].concat()).refuses(
+        1,
+        &["controllers `second` and `store` of `Store` would both write its `status.members`"],
     );
 }
 
@@ -314,14 +350,22 @@ fn internal_kinds_can_have_versions() {
 #[test]
 fn a_controller_has_a_finalizer_only_with_the_flag() {
     let dir = project();
-    let kinds = ["child", "minimal", "deployment", "job", "replicas", "internal"];
+    let kinds = [
+        "child",
+        "minimal",
+        "deployment",
+        "job",
+        "replicas",
+        "stateful",
+        "internal",
+    ];
     for (nth, pattern) in kinds.iter().enumerate() {
         let needs: &[&str] = match *pattern {
-            "deployment" | "job" | "replicas" => &IMAGE,
+            "deployment" | "job" | "replicas" | "stateful" => &IMAGE,
             "internal" => &["--internal-kind", "Run"],
             _ => &[],
         };
-        let kind = ["A", "B", "C", "D", "E", "F"][nth];
+        let kind = ["A", "B", "C", "D", "E", "F", "G"][nth];
         let args = [&["--pattern", pattern], needs].concat();
         create(dir.path(), kind, &args).succeeds();
         let file = format!("src/controllers/{}.rs", kind.to_lowercase());

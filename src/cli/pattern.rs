@@ -13,7 +13,7 @@ pub struct Flags {
     /// The reconciler to start from [default: child; for a kind defined elsewhere: beside]
     #[arg(long, value_name = "PATTERN", value_enum)]
     pattern: Option<Name>,
-    /// The image that the patterns `deployment`, `job` and `replicas` run, without root
+    /// The image that `deployment`, `job`, `replicas` and `stateful` run, without root
     #[arg(long, value_name = "IMAGE")]
     image: Option<Image>,
     /// Start with a finalizer and a cleanup function, for resources outside of the cluster
@@ -38,6 +38,7 @@ impl ValueEnum for Name {
             Self::Job => "runs an image once for each object, as an owned Job",
             Self::Minimal => "an empty reconciler",
             Self::Replicas => "runs an image as Pods, like a ReplicaSet",
+            Self::Stateful => "runs an image with storage, as members upgraded one by one",
         };
         Some(PossibleValue::new(self.as_str()).help(does))
     }
@@ -89,6 +90,7 @@ impl Flags {
             Name::Deployment => image()?.map(Pattern::Deployment),
             Name::Job => image()?.map(Pattern::Job),
             Name::Replicas => image()?.map(Pattern::Replicas),
+            Name::Stateful => image()?.map(Pattern::Stateful),
             Name::Internal => {
                 let run = kind.and_then(|kind| format!("{kind}Run").parse().ok());
                 ask.need("--internal-kind", "Internal kind", self.internal_kind.clone(), run)?
@@ -111,9 +113,10 @@ impl Flags {
 
     /// Refuses flags that the pattern of a created controller does not use.
     fn check(&self, made: Option<Name>) -> Result<()> {
-        if self.image.is_some() && !matches!(made, Some(Name::Deployment | Name::Job | Name::Replicas)) {
+        let runs = |name| matches!(name, Name::Deployment | Name::Job | Name::Replicas | Name::Stateful);
+        if self.image.is_some() && !made.is_some_and(runs) {
             return Err(Usage::error(
-                "`--image` needs a controller of pattern `deployment`, `job` or `replicas`, and none is created\n\n\
+                "`--image` needs a controller of pattern `deployment`, `job`, `replicas` or `stateful`, and none is created\n\n\
                  hint: add `--pattern deployment`, or leave it out",
             ));
         }

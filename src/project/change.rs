@@ -123,6 +123,8 @@ impl Project {
             "the `replicas`"
         } else if self.runs(before) != project.runs(after) {
             "the `retries` and the result"
+        } else if self.is_stateful(before) != project.is_stateful(after) {
+            "the `version`, `members` and `storage`"
         } else {
             return Ok(());
         };

@@ -1,6 +1,6 @@
 //! Requirements of patterns: an internal kind exists and fits, and only one controller of a kind counts replicas.
 
-use super::{Api, Controller, Kind, Project, Version};
+use super::{Api, Controller, Kind, Pattern, Project, Version};
 use anyhow::{Result, bail};
 
 impl Project {
@@ -13,7 +13,7 @@ impl Project {
         }
         self.kinds
             .iter()
-            .try_for_each(|kind| self.one_scales(kind).and_then(|()| one_runs(kind)))
+            .try_for_each(|kind| self.one_scales(kind).and_then(|()| one_writes(kind)))
     }
 
     /// The internal kind whose objects the controller creates, in the version that the controller uses.
@@ -57,6 +57,12 @@ impl Project {
                  hint: choose another `--internal-kind`"
             );
         }
+        if self.is_stateful(internal.kind) {
+            bail!(
+                "objects of `{made}` have members with storage, and `{own}` has no such fields\n\n\
+                 hint: choose another `--internal-kind`"
+            );
+        }
         if internal.kind.cluster && !kind.cluster {
             bail!(
                 "`{own}` lives in namespaces and `{made}` does not, so the one cannot own the other\n\n\
@@ -94,13 +100,20 @@ impl Project {
     }
 }
 
-fn one_runs(kind: &Kind) -> Result<()> {
-    let runs = |controller: &&Controller| controller.pattern.runs();
-    let names: Vec<_> = kind.controllers.iter().filter(runs).map(|it| &it.name).collect();
-    match names[..] {
+fn one_writes(kind: &Kind) -> Result<()> {
+    only_one(kind, "its result", Pattern::runs)?;
+    only_one(kind, "its `status.members`", Pattern::is_stateful)
+}
+
+/// Refuses two controllers of a kind that write the same part of its status.
+fn only_one(kind: &Kind, what: &str, writes: impl Fn(&Pattern) -> bool) -> Result<()> {
+    let controllers = kind.controllers.iter().filter(|controller| writes(&controller.pattern));
+    match controllers.collect::<Vec<_>>()[..] {
         [one, other, ..] => bail!(
-            "controllers `{one}` and `{other}` of `{}` would both write its result\n\n\
+            "controllers `{}` and `{}` of `{}` would both write {what}\n\n\
              hint: choose another `--pattern` for one of them",
+            one.name,
+            other.name,
             kind.name
         ),
         _ => Ok(()),

@@ -238,6 +238,13 @@ impl Project {
         kind.controllers.iter().any(|controller| controller.pattern.runs())
     }
 
+    /// Whether objects of this kind have members with storage.
+    pub fn is_stateful(&self, kind: &Kind) -> bool {
+        kind.controllers
+            .iter()
+            .any(|controller| controller.pattern.is_stateful())
+    }
+
     /// Whether the controller reports a number of replicas.
     fn counts(&self, kind: &Kind, controller: &Controller) -> bool {
         let internal = self.internal(kind, controller);

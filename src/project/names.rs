@@ -122,6 +122,18 @@ name!(
     image
 );
 
+impl Image {
+    /// The image without tag and digest.
+    pub fn repository(&self) -> &str {
+        let text = self.as_str();
+        let text = text.split_once('@').map_or(text, |(name, _)| name);
+        match text.rsplit_once(':') {
+            Some((name, tag)) if !tag.contains('/') => name,
+            _ => text,
+        }
+    }
+}
+
 /// Longer than any name, and shorter than a page of text.
 const OWNER_MAX: usize = 200;
 
@@ -342,6 +354,13 @@ fn project_name(text: &str) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_repository_of_an_image_has_neither_tag_nor_digest() {
+        for tag in ["", ":1", ":1@sha256:0"] {
+            assert_eq!(Image(format!("host:5000/a{tag}")).repository(), "host:5000/a");
+        }
+    }
 
     #[test]
     fn images_follow_the_rules_of_registries() {

@@ -22,6 +22,8 @@ pub enum Pattern {
     Minimal,
     /// Runs an image as Pods, like a ReplicaSet.
     Replicas(Image),
+    /// Runs an image with storage, as the members of a StatefulSet.
+    Stateful(Image),
 }
 
 /// The name of a pattern.
@@ -42,11 +44,13 @@ pub enum Name {
     Minimal,
     /// [`Pattern::Replicas`].
     Replicas,
+    /// [`Pattern::Stateful`].
+    Stateful,
 }
 
 impl Name {
     /// All of them, in the order of their names.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Beside,
         Self::Child,
         Self::Deployment,
@@ -54,6 +58,7 @@ impl Name {
         Self::Job,
         Self::Minimal,
         Self::Replicas,
+        Self::Stateful,
     ];
 
     /// As PROJECT, the command line and template folders write it.
@@ -66,6 +71,7 @@ impl Name {
             Self::Job => "job",
             Self::Minimal => "minimal",
             Self::Replicas => "replicas",
+            Self::Stateful => "stateful",
         }
     }
 }
@@ -81,6 +87,7 @@ impl Pattern {
             Self::Job(_) => Name::Job,
             Self::Minimal => Name::Minimal,
             Self::Replicas(_) => Name::Replicas,
+            Self::Stateful(_) => Name::Stateful,
         }
     }
 
@@ -92,7 +99,7 @@ impl Pattern {
     /// The image that it runs.
     pub fn image(&self) -> Option<&Image> {
         match self {
-            Self::Deployment(image) | Self::Job(image) | Self::Replicas(image) => Some(image),
+            Self::Deployment(image) | Self::Job(image) | Self::Replicas(image) | Self::Stateful(image) => Some(image),
             Self::Beside | Self::Child | Self::Internal(_) | Self::Minimal => None,
         }
     }
@@ -108,6 +115,11 @@ impl Pattern {
     /// Whether it reads `spec.replicas` and reports `status.replicas` of its own children.
     pub fn scales(&self) -> bool {
         matches!(self, Self::Deployment(_) | Self::Replicas(_))
+    }
+
+    /// Whether its objects have members with storage: it reads `spec.version`, `spec.members` and `spec.storage`.
+    pub fn is_stateful(&self) -> bool {
+        matches!(self, Self::Stateful(_))
     }
 
     /// Whether its objects run to completion: it reads `spec.retries`, and reports the end in the status.
@@ -163,7 +175,8 @@ impl Pattern {
             (Name::Job, Some(image), None) => Ok(Self::Job(image)),
             (Name::Minimal, None, None) => Ok(Self::Minimal),
             (Name::Replicas, Some(image), None) => Ok(Self::Replicas(image)),
-            (Name::Deployment | Name::Job | Name::Replicas, None, _) => {
+            (Name::Stateful, Some(image), None) => Ok(Self::Stateful(image)),
+            (Name::Deployment | Name::Job | Name::Replicas | Name::Stateful, None, _) => {
                 Err(format!("controller `{of}` has no `image`, which its pattern runs"))
             }
             (Name::Internal, _, None) => Err(format!(

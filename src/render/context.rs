@@ -69,6 +69,8 @@ struct ApiView<'a> {
     scales: bool,
     /// Whether its objects run to completion.
     runs: bool,
+    /// Whether its objects have members with storage.
+    stateful: bool,
     storage: bool,
     /// Whether the operator converts objects of this version to the hub and back.
     converted: bool,
@@ -87,6 +89,8 @@ struct ControllerView<'a> {
     pattern: &'a str,
     /// The image that its pattern runs.
     image: Option<&'a str>,
+    /// The same without tag and digest.
+    repository: Option<&'a str>,
     reconciler: String,
     /// Whether it has the default name of the kind's first controller.
     first: bool,
@@ -312,6 +316,7 @@ fn api_view<'a>(project: &Project, api: Api<'a>) -> ApiView<'a> {
         needs_approval: owner.origin.is_project() && kubernetes::needs_approval(&group_full),
         scales: project.scales(owner),
         runs: project.runs(owner),
+        stateful: project.is_stateful(owner),
         group_full,
         group_folder,
         group_module,
@@ -333,6 +338,7 @@ fn controller_view<'a>(project: &'a Project, kind: &'a Kind, controller: &'a Con
         file,
         pattern: controller.pattern.as_str(),
         image: controller.pattern.image().map(|image| image.as_str()),
+        repository: controller.pattern.image().map(|image| image.repository()),
         reconciler: format!("{}Reconciler", kind.name),
         first,
         suffix: match first {

@@ -11,6 +11,7 @@ mod steps;
 use serde_json::{Map, Value};
 
 use self::fields::is_leaf;
+pub use self::quantity::quantity_value;
 pub(crate) use self::steps::steps;
 
 /// Fields of built-in kinds whose values, and all below, are quantities.

@@ -59,6 +59,8 @@ mod logging;
 mod manager;
 mod metrics;
 mod migration;
+#[cfg(feature = "testing")]
+mod mortal;
 mod namespaces;
 mod object;
 mod operator;
@@ -100,6 +102,7 @@ pub use error::{BoxError, Class, Error, FORBIDDEN_MAX_DELAY, NotOwned, REJECTED_
 pub use events::EventType;
 pub use heartbeat::Heartbeat;
 pub use informer::{Delta, DuplicateIndex, Informer, InformerConfig, Scope, Selectors, Subscription, SubscriptionId};
+pub use intent::quantity_value;
 pub use key::ObjectKey;
 pub use kind::Kind;
 pub use kubewright_schema::cause::{Cause, Path as FieldPath};

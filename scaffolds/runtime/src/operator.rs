@@ -292,6 +292,8 @@ impl Operator {
     fn client(&self, config: &Config, metrics: &Metrics, elected: &Arc<OnceLock<Arc<Election>>>) -> Result<Client> {
         let elected = elected.clone();
         let gate = WriteGate::new(move || elected.get().is_none_or(|election| election.is_leader()));
+        #[cfg(feature = "testing")]
+        let gate = crate::mortal::gate(gate)?;
         let guards = Guards::from(gate)
             .watch_silence(self.options.watch_silence_timeout)
             .limit(self.options.request_limit());

@@ -113,6 +113,11 @@ fn an_operator_has_the_clock_the_arguments_and_the_environment_of_its_test() {
 }
 
 #[test]
+fn an_operator_that_is_killed_between_writes_goes_on_from_what_it_left() {
+    Case::new(false).runs("three_looks");
+}
+
+#[test]
 fn the_namespace_of_a_role_is_created() {
     elsewhere(false).runs("what_roles_grant_is_not_refused");
 }
@@ -302,6 +307,28 @@ async fn an_object_without_the_label_is_named() -> Result<()> {
     })
     .await?;
     operator.stop()
+}
+
+#[tokio::test]
+#[ignore = "a case runs it"]
+async fn three_looks() -> Result<()> {
+    if !is_case() {
+        return Ok(());
+    }
+    let cluster = TestCluster::start().await?;
+    let map = "{apiVersion: v1, kind: ConfigMap, metadata: {name: book}, data: {list: nothing}}";
+    cluster.apply(map).await?;
+    let maps: Api<ConfigMap> = Api::namespaced(cluster.client(), cluster.namespace());
+    // ANCHOR: killed
+    let done = async || {
+        let data = maps.get("book").await?.data.unwrap_or_default();
+        Ok(data.get("looked").is_some_and(|looked| looked == "3"))
+    };
+    let operator = cluster.operator(OPERATOR);
+    let killed = operator.killed_between_writes("three looks", done).await?;
+    // ANCHOR_END: killed
+    assert!(killed >= 1, "{killed}");
+    Ok(())
 }
 
 #[tokio::test]

@@ -1,5 +1,7 @@
 //! Quantities of resources as Kubernetes writes them: the API server stores `1000m` as `1`.
 
+use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
+
 /// An amount as `mantissa · 2^twos · 5^fives`, the mantissa without these factors, so that equal amounts are equal values.
 #[derive(PartialEq)]
 struct Amount {
@@ -12,6 +14,13 @@ struct Amount {
 /// Whether both texts are quantities of the same amount.
 pub(super) fn same(one: &str, other: &str) -> bool {
     amount(one).is_some_and(|one| amount(other).is_some_and(|other| one == other))
+}
+
+/// The amount of a quantity as a number: `1.5` of `1500m`, 10,737,418,240 of `10Gi`; the nearest one, if no number is exact.
+/// `None` if it is no quantity.
+pub fn quantity_value(quantity: &Quantity) -> Option<f64> {
+    let amount = kubewright_machinery::quantity::Quantity::parse(&quantity.0);
+    amount.ok().map(|amount| amount.float())
 }
 
 fn amount(text: &str) -> Option<Amount> {
@@ -114,5 +123,16 @@ mod tests {
         for (one, other) in pairs {
             assert!(!same(one, other), "{one} {other}");
         }
+    }
+
+    #[test]
+    fn the_value_of_a_quantity_is_a_number() {
+        let value = |text: &str| quantity_value(&Quantity(text.to_owned()));
+        assert_eq!(value("10Gi"), Some(10_737_418_240.0));
+        assert_eq!(value("10Gi"), value("10240Mi"));
+        assert_eq!(value("1500m"), Some(1.5));
+        assert_eq!(value("-2k"), Some(-2000.0));
+        assert!(value("1G") < value("1Gi"));
+        assert_eq!(value("much"), None);
     }
 }

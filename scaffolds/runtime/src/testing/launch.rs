@@ -3,12 +3,19 @@
 use std::ffi::OsString;
 
 use k8s_openapi::jiff::Timestamp;
+use tokio::time::{Instant, sleep};
 
-use super::{Program, RunningOperator, TestCluster};
-use crate::error::Result;
+use super::{PATIENCE, PERIOD, Program, RunningOperator, TestCluster};
+use crate::{
+    error::{Error, Result},
+    mortal::TEST_WRITES,
+};
+
+/// An operator that needs more writes than this repeats some.
+const MOST_KILLS: usize = 100;
 
 /// The arguments and variables that a test passes to an operator.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Launch {
     pub(super) arguments: Vec<OsString>,
     pub(super) variables: Vec<(OsString, OsString)>,
@@ -60,5 +67,41 @@ impl<'a> OperatorBuilder<'a> {
     /// [clock](Self::clock) and was built without the feature `testing` of the runtime.
     pub async fn start(self) -> Result<RunningOperator> {
         self.cluster.start_operator(self.program, self.launch).await
+    }
+
+    /// Starts the operator again and again until `done` returns true, and kills it each time in the middle of its work: in turn
+    /// when it is about to send its second and its third write. Whatever it leaves, the next process has to go on from. Returns
+    /// how often it was killed.
+    ///
+    /// Every request that may change something is a write, events and statuses included. An operator that repeats two writes
+    /// after each start never gets further.
+    ///
+    /// # Errors
+    ///
+    /// As [`start`](Self::start), and [`Error::Setup`], with `what` and the log, after [`PATIENCE`] without the end of a
+    /// process, or if the operator has been killed a hundred times.
+    pub async fn killed_between_writes(self, what: &str, mut done: impl AsyncFnMut() -> Result<bool>) -> Result<usize> {
+        for killed in 0..MOST_KILLS {
+            let mut launch = self.launch.clone();
+            let writes = 1 + killed % 2;
+            launch.variables.push((TEST_WRITES.into(), writes.to_string().into()));
+            let mut running = self.cluster.spawn_operator(self.program, launch).await?;
+            let deadline = Instant::now() + PATIENCE;
+            while running.exited().is_none() {
+                if done().await? {
+                    running.stop()?;
+                    return Ok(killed);
+                }
+                if Instant::now() >= deadline {
+                    return Err(Error::Setup(format!(
+                        "waited {} s in vain for {what}",
+                        PATIENCE.as_secs()
+                    )));
+                }
+                sleep(PERIOD).await;
+            }
+            running.stop()?;
+        }
+        Err(Error::Setup(format!("killed {MOST_KILLS} times before {what}")))
     }
 }

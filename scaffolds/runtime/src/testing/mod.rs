@@ -248,12 +248,20 @@ impl TestCluster {
 
     /// Starts an operator of this program.
     async fn start_operator(&self, program: Program, launch: Launch) -> Result<RunningOperator> {
+        let clock = launch.clock.is_some();
+        let mut running = self.spawn_operator(program, launch).await?;
+        running.ready(program, clock).await?;
+        Ok(running)
+    }
+
+    /// As [`start_operator`](Self::start_operator), without waiting until it is ready.
+    async fn spawn_operator(&self, program: Program, launch: Launch) -> Result<RunningOperator> {
         let program = program.of_this_checkout()?;
         let mut crds = files::documents(Path::new("config/crd/bases")).map_err(Error::Setup)?;
         // The folder also contains a kustomization.
         crds.retain(|document| document["kind"] == "CustomResourceDefinition");
         crds::install(&self.client, &crds).await?;
-        RunningOperator::start(program, launch, self).await
+        RunningOperator::spawn(program, launch, self).await
     }
 }
 

@@ -76,13 +76,17 @@ pub struct RunningOperator {
     log: PathBuf,
     refusals: Refusals,
     passed: bool,
+    /// The port of its probes.
+    port: u16,
+    /// Whether the API server reads the configurations of its webhooks some time after they are written.
+    notices_webhooks: bool,
     // Dropped after the program that uses them.
     _account: Account,
     _converters: Option<Converters>,
 }
 
 impl RunningOperator {
-    pub(super) async fn start(program: &str, launch: Launch, cluster: &TestCluster) -> Result<Self> {
+    pub(super) async fn spawn(program: &str, launch: Launch, cluster: &TestCluster) -> Result<Self> {
         let cannot = |error: io::Error| Error::Setup(format!("cannot run `{program}`: {error}"));
         check_role(program).map_err(cannot)??;
         let account = Account::make(cluster).await?;
@@ -118,24 +122,30 @@ impl RunningOperator {
             .stdin(stdin)
             .stdout(output.try_clone().map_err(cannot)?)
             .stderr(output);
-        let mut running = Self {
+        Ok(Self {
             child: command.spawn().map_err(cannot)?,
             refusals: Refusals::of(cluster, log.clone()),
             log,
             passed: false,
+            port,
+            notices_webhooks: webhooks.is_some() && !cluster.is_in_process(),
             _account: account,
             _converters: converters,
-        };
-        running.ready(port).await?;
-        if launch.clock.is_some() && !running.log().contains(TEST_CLOCK_SET) {
-            let text = format!("`{program}` does not take the clock of a test");
+        })
+    }
+
+    /// Waits until the operator is ready, with the clock of the test if it gave one.
+    pub(super) async fn ready(&mut self, program: Program, clock: bool) -> Result<()> {
+        self.caches_are_filled().await?;
+        if clock && !self.log().contains(TEST_CLOCK_SET) {
+            let text = format!("`{}` does not take the clock of a test", program.path);
             let hint = "run the program of `operator!(…)`, which cargo builds for tests with the feature `testing` of the runtime";
             return Err(Error::Setup(format!("{text}\n\nhint: {hint}")));
         }
-        if webhooks.is_some() && !cluster.is_in_process() {
+        if self.notices_webhooks {
             sleep(NOTICED).await;
         }
-        Ok(running)
+        Ok(())
     }
 
     /// The log so far.
@@ -179,10 +189,10 @@ impl RunningOperator {
     }
 
     /// Waits until the operator's caches are filled.
-    async fn ready(&mut self, port: u16) -> Result<()> {
+    async fn caches_are_filled(&mut self) -> Result<()> {
         let deadline = Instant::now() + PATIENCE;
         let mut refused_since = None;
-        while !is_ready(port).await.unwrap_or(false) {
+        while !is_ready(self.port).await.unwrap_or(false) {
             let refused = self.refusals.describe();
             let since = refused
                 .is_some()
@@ -205,7 +215,7 @@ impl RunningOperator {
         Ok(())
     }
 
-    fn exited(&mut self) -> Option<ExitStatus> {
+    pub(super) fn exited(&mut self) -> Option<ExitStatus> {
         // An error means that the state of the process is unknown; then the deadline decides.
         self.child.try_wait().ok().flatten()
     }

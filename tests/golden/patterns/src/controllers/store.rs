@@ -1,0 +1,208 @@
+//! Runs an image with storage for each Store: members of a StatefulSet, which are upgraded and scaled one by one.
+//!
+//! A reconcile applies the children, looks at the members, decides on one step, and takes it. Every state is in the
+//! cluster and none in this process, so the operator may be killed between any two lines.
+
+mod children;
+mod decide;
+mod look;
+mod members;
+mod take;
+
+use std::{env, sync::Arc, time::Duration};
+
+use api::test::v1::Store;
+use k8s_openapi::api::apps::v1::StatefulSet;
+use k8s_openapi::api::core::v1::{ConfigMap, Secret, Service};
+use k8s_openapi::api::policy::v1::PodDisruptionBudget;
+use kube::ResourceExt;
+use kubewright_runtime::{
+    Action, Conditions, Context, Controller, Manager, Reconciler, Result, child_name,
+};
+
+use self::decide::{Observed, Step};
+use self::members::{Members, ReadyPods};
+use crate::app::App;
+
+/// The default image, tested with this release of the operator. The tag is the version of the spec.
+const IMAGE: &str = "registry.k8s.io/pause";
+
+/// The environment variable that names another image, for example that of a mirror.
+const IMAGE_VARIABLE: &str = "STORE_IMAGE";
+
+/// The condition that reports whether the cluster matches the spec.
+const READY: &str = "Ready";
+
+/// The condition that reports whether most members are healthy.
+const AVAILABLE: &str = "Available";
+
+/// The times between two looks at the members, during work and without: they do not report by themselves.
+const WORKING: Duration = Duration::from_secs(5);
+const STEADY: Duration = Duration::from_secs(60);
+
+struct StoreReconciler<M> {
+    image: String,
+    members: M,
+}
+
+pub fn register(manager: &Manager, _app: &App) -> Result<()> {
+    let image = env::var(IMAGE_VARIABLE).unwrap_or_else(|_| IMAGE.to_owned());
+    let reconciler = StoreReconciler {
+        image,
+        members: ReadyPods,
+    };
+    controller().register(manager, reconciler)
+}
+
+fn controller() -> Controller<Store> {
+    Controller::new("store")
+        .owns::<StatefulSet>()
+        .owns::<Service>()
+        .owns::<ConfigMap>()
+        .owns::<Secret>()
+        .owns::<PodDisruptionBudget>()
+        // Pods and claims belong to the StatefulSet. They are listed in each reconcile, and not cached.
+        .rule(&[""], &["pods"], &["list", "delete"])
+        .rule(&[""], &["persistentvolumeclaims"], &["list", "patch"])
+        .rule(&[""], &["persistentvolumeclaims"], &["delete"])
+        // Claims grow by another StatefulSet, with the same Pods.
+        .rule(&["apps"], &["statefulsets"], &["delete"])
+}
+
+impl<M: Members> Reconciler<Store> for StoreReconciler<M> {
+    async fn reconcile(&self, cx: &Context<Store>, object: Arc<Store>) -> Result<Action> {
+        let work = Work {
+            cx,
+            object: &object,
+            name: child_name(&object.name_any(), "store"),
+            image: &self.image,
+            members: &self.members,
+        };
+        if !object.spec.paused {
+            work.apply_children().await?;
+        }
+        let seen = work.look().await?;
+        let step = decide::next(&object.spec, &seen);
+        work.take(&step, &seen).await?;
+        work.report(&step, &seen).await?;
+        let pause = if step.is_work() { WORKING } else { STEADY };
+        Ok(Action::At(cx.now() + pause))
+    }
+}
+
+/// One reconcile of one object.
+struct Work<'a, M> {
+    cx: &'a Context<Store>,
+    object: &'a Store,
+    /// The name of the StatefulSet and of most other children.
+    name: String,
+    image: &'a str,
+    members: &'a M,
+}
+
+impl<M> Work<'_, M> {
+    async fn report(&self, step: &Step, seen: &Observed) -> Result<()> {
+        let ready = match step {
+            Step::Done => Some(true),
+            Step::Paused => None,
+            _ => Some(false),
+        };
+        let text = step.to_string();
+        let ready = self.cx.condition(READY, ready, step.phase(), text);
+        let (healthy, all) = (seen.healthy(), seen.members.len());
+        let text = format!("{healthy} of {all} members are healthy");
+        let most = healthy * 2 > all;
+        let available = self.cx.condition(AVAILABLE, most, "Members", text);
+        // The patch is sent only if it changes something.
+        let change = self.cx.patch_status(|status| {
+            status.observed_generation = self.object.metadata.generation;
+            status.phase = Some(step.phase().to_owned());
+            if *step == Step::Done {
+                status.version = Some(self.object.spec.version.clone());
+            }
+            status.members = all as i32;
+            status.ready_members = healthy as i32;
+            status.selector = Some(self.selector());
+            status.conditions.set(ready);
+            status.conditions.set(available);
+        });
+        change.await?;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use k8s_openapi::api::apps::v1::StatefulSetStatus;
+    use k8s_openapi::api::core::v1::Pod;
+    use kube::api::ObjectMeta;
+    use kubewright_runtime::Error;
+    use kubewright_runtime::testing::{Rehearsal, Rehearsed, from_yaml};
+
+    use super::*;
+
+    const NAME: &str = "sample-store";
+
+    /// Healthy members, none of which can leave.
+    struct Bound;
+
+    impl Members for Bound {
+        async fn problem(&self, _: &str, _: &Pod) -> Option<String> {
+            None
+        }
+
+        async fn add(&self, _: &str) -> Result<()> {
+            Ok(())
+        }
+
+        async fn remove(&self, host: &str) -> Result<()> {
+            assert!(host.starts_with(&format!("{NAME}-2.{NAME}-members.")));
+            Err(Error::retry("its data has not been moved"))
+        }
+    }
+
+    async fn reconcile(rehearsal: Rehearsal, object: Store) -> Result<Rehearsed> {
+        let reconciler = StoreReconciler {
+            image: "image".to_owned(),
+            members: Bound,
+        };
+        rehearsal.reconcile(controller(), reconciler, object).await
+    }
+
+    fn pod(ordinal: i32, labels: Option<BTreeMap<String, String>>) -> Pod {
+        Pod {
+            metadata: ObjectMeta {
+                name: Some(format!("{NAME}-{ordinal}")),
+                labels,
+                ..ObjectMeta::default()
+            },
+            ..Pod::default()
+        }
+    }
+
+    #[tokio::test]
+    async fn a_member_that_cannot_leave_is_not_stopped() -> Result<()> {
+        let sample = include_str!("../../config/samples/test_v1_store.yaml");
+        let played = reconcile(Rehearsal::new(), from_yaml("sample", sample)).await?;
+        let mut set: StatefulSet = played.object(NAME).expect("a StatefulSet");
+        set.status = Some(StatefulSetStatus {
+            observed_generation: set.metadata.generation,
+            ..StatefulSetStatus::default()
+        });
+        let mut object: Store = played.object("sample").expect("it is there");
+        object.spec.members = 2;
+        let template = set.spec.clone().unwrap_or_default().template;
+        let labels = template.metadata.unwrap_or_default().labels;
+        let mut later = played.later(WORKING).with(set);
+        for ordinal in 0..3 {
+            later = later.with(pod(ordinal, labels.clone()));
+        }
+        let played = reconcile(later, object).await?;
+        assert!(played.result.is_err());
+        let set: StatefulSet = played.object(NAME).expect("a StatefulSet");
+        assert_eq!(set.spec.and_then(|spec| spec.replicas), Some(3));
+        Ok(())
+    }
+}
