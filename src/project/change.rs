@@ -11,8 +11,6 @@ use super::{
 };
 use anyhow::{Result, bail};
 
-const CLUSTER: &str = "--cluster` or `--namespaced=false";
-
 /// The arguments of `create api`.
 #[derive(Clone, Debug)]
 pub struct NewApi {
@@ -377,7 +375,7 @@ fn shared_stays(kind: &Kind, new: &NewApi) -> Result<()> {
             },
         ),
         (
-            if kind.cluster { "--namespaced" } else { CLUSTER },
+            kind.other_scope(),
             new.cluster.is_some_and(|given| given != kind.cluster),
             format!("{} objects", if kind.cluster { "cluster-scoped" } else { "namespaced" }),
         ),

@@ -101,6 +101,14 @@ pub struct Api<'a> {
 }
 
 impl Kind {
+    /// The flags that name the scope which this kind has not, in an error.
+    pub(super) fn other_scope(&self) -> &'static str {
+        match self.cluster {
+            true => "--namespaced",
+            false => "--cluster` or `--namespaced=false",
+        }
+    }
+
     /// Whether this is the kind of that group and name.
     pub fn is(&self, group: &Group, name: &KindName) -> bool {
         (&self.group, &self.name) == (group, name)

@@ -1,8 +1,7 @@
-//! For the tests of operators (feature `testing`): an API server, the operator as a process, and functions that wait
-//! for conditions.
+//! For the tests of operators (feature `testing`, no part of an operator's own build): an API server, the operator as a
+//! process, and functions that wait for conditions.
 //!
-//! None of this is part of an operator's own build. All servers listen on loopback only and end when the value that
-//! started them is dropped.
+//! All servers listen on loopback only and end when the value that started them is dropped.
 
 mod account;
 mod builder;
