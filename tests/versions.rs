@@ -275,7 +275,13 @@ fn golden(case: &str) -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
     let commands = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/golden/{case}.commands"));
     let commands = fs::read_to_string(commands).unwrap();
-    let later = [" edit ", " create webhook ", "/pump.yaml", " --pattern job "];
+    let later = [
+        " edit ",
+        " create webhook ",
+        "/pump.yaml",
+        " --pattern job ",
+        " --pattern stateful ",
+    ];
     for line in commands
         .lines()
         .filter(|line| !later.iter().any(|it| line.contains(it)))
