@@ -60,11 +60,11 @@ async fn an_upgrade_ends_the_same_wherever_the_operator_is_killed() -> Result<()
     };
     let mut operator = world.operator().await?;
     world.settles(&mut operator, 3, "1.0.0").await?;
-    operator.stop()?;
     let secret = world.secrets.get(NAME).await?.data;
 
     let spec = json!({ "version": "2.0.0", "storage": { "size": "2Gi" } });
     world.change(spec).await?;
+    operator.stop()?;
     let settled = async || world.is_settled(3, "2.0.0").await;
     let operator = world.cluster.operator(OPERATOR);
     let killed = operator.killed_between_writes("the upgrade", settled);
