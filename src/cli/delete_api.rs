@@ -14,7 +14,7 @@ use std::path::Path;
 Keeps files that you have changed, and names them. The next `make manifests`
 updates or deletes the CRD. A version that a controller uses cannot be deleted
 alone; first move the controller with `kubewright edit controller`. Nor can the
-storage version; first choose another one with `kubewright create api --storage`.
+storage version; choose another one first: `kubewright create api --storage`.
 
 Examples:
   kubewright delete api --group test --version v1 --kind FooBar
