@@ -6,7 +6,7 @@ use std::fs;
 use std::process::Command;
 
 /// A variable, a target that it concerns, a value, and the words which that target runs or prints only with the value.
-const EFFECTS: [(&str, &str, &str, &str); 29] = [
+const EFFECTS: [(&str, &str, &str, &str); 32] = [
     ("IMG", "build-installer", "a/b:1", "installer --image a/b:1"),
     ("PLATFORMS", "docker-buildx", "linux/arm64", "--platform linux/arm64"),
     ("CONTAINER_TOOL", "docker-push", "echo podman", "podman push"),
@@ -46,6 +46,9 @@ const EFFECTS: [(&str, &str, &str, &str); 29] = [
         "-- --log-level debug migrate-storage",
     ),
     ("WATCH_NAMESPACE", "run", "mine", "WATCH_NAMESPACE=mine"),
+    ("SEED", "sim", "7", "--seed 7"),
+    ("SCHEDULES", "sim", "9", "--schedules 9"),
+    ("ONLY", "sim", "w0:500", "--only w0:500"),
 ];
 
 /// Variables that make sets itself.
