@@ -63,7 +63,7 @@ impl<'a> OperatorBuilder<'a> {
     ///
     /// # Errors
     ///
-    /// As [`TestCluster::run_operator`], and [`Error::Setup`](crate::Error::Setup) if the operator is to have a
+    /// As [`TestCluster::run_operator`], and [`Error::Setup`] if the operator is to have a
     /// [clock](Self::clock) and was built without the feature `testing` of the runtime.
     pub async fn start(self) -> Result<RunningOperator> {
         self.cluster.start_operator(self.program, self.launch).await
