@@ -6,7 +6,7 @@ use k8s_openapi::api::coordination::v1::{Lease, LeaseSpec};
 use tokio::{
     select,
     sync::watch,
-    time::{Instant, sleep, timeout, timeout_at},
+    time::{Instant, sleep, timeout_at},
 };
 use tracing::{debug, info, warn};
 
@@ -238,22 +238,25 @@ impl Elector {
             }
             Ok(false)
         };
-        let repeated = async {
-            loop {
-                match give_back().await {
-                    Ok(given_back) => return given_back,
-                    // The next leader would wait for the lease to expire.
-                    Err(failure) => {
-                        debug!("the leader lease could not be released, and is tried again: {failure}");
-                        sleep(RELEASE_PAUSE).await;
-                    }
-                }
+        let deadline = Instant::now() + self.config.call_timeout();
+        let mut last = "no response".to_owned();
+        let outcome = loop {
+            match timeout_at(deadline, give_back()).await {
+                Ok(Ok(given_back)) => break Some(given_back),
+                // The next leader would wait for the lease to expire.
+                Ok(Err(failure)) => last = failure.to_string(),
+                Err(_) => break None,
+            }
+            debug!("the leader lease could not be released, and is tried again: {last}");
+            sleep(RELEASE_PAUSE).await;
+            if Instant::now() >= deadline {
+                break None;
             }
         };
-        match timeout(self.config.call_timeout(), repeated).await {
-            Ok(true) => info!(lease = self.config.name, "released the leader lease"),
-            Ok(false) => {}
-            Err(_) => warn!("the leader lease could not be released in time, and will expire"),
+        match outcome {
+            Some(true) => info!(lease = self.config.name, "released the leader lease"),
+            Some(false) => {}
+            None => warn!("the leader lease could not be released in time, and will expire: {last}"),
         }
     }
 }
