@@ -5,7 +5,8 @@ mod pointer;
 
 use serde_json::{Map, Value};
 
-use self::pointer::{Container, Nowhere, steps};
+pub use self::pointer::steps;
+use self::pointer::{Container, Nowhere};
 
 /// The maximum depth of arrays and objects in a document. Upstream allows 10,000, but no stored object comes near. Below serde's
 /// 128, because managedFields add levels, and low enough for recursive code on any thread's stack.

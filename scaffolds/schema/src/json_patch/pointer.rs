@@ -40,8 +40,8 @@ pub(super) enum Container<'a> {
     Array(&'a mut Vec<Value>, String),
 }
 
-/// The steps of a path, decoded; empty if the path has no slash.
-pub(super) fn steps(path: &str) -> Vec<String> {
+/// The steps of a JSON pointer, decoded; empty if it has no slash.
+pub fn steps(path: &str) -> Vec<String> {
     path.split('/')
         .skip(1)
         .map(|step| step.replace("~1", "/").replace("~0", "~"))

@@ -27,7 +27,7 @@ pub(super) struct Arguments {
 
 impl Arguments {
     /// # Errors
-    /// What is wrong with them.
+    /// The argument that is unknown or has no valid value, with a hint.
     pub(super) fn read(arguments: impl IntoIterator<Item = String>) -> Result<Self, String> {
         let mut read = Self {
             seed: 1,

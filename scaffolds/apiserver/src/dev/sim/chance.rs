@@ -16,7 +16,7 @@ impl Chance {
     }
 }
 
-/// The hash of a text: FNV-1a, mixed. Not that of the standard library, which differs from process to process.
+/// The hash of a text: FNV-1a, mixed. The hash of the standard library differs from process to process.
 pub(super) fn hash(seed: u64, text: &str) -> u64 {
     let start = 0xcbf2_9ce4_8422_2325 ^ mix(seed);
     let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);

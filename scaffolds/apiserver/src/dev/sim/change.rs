@@ -1,5 +1,6 @@
 //! Changes of values: other values that a schema may accept, for the specs of samples and the fields of children.
 
+use kubewright_schema::json_patch::steps;
 use serde_json::{Value, json};
 
 use super::state::text;
@@ -23,7 +24,7 @@ pub(super) fn leaves(value: &Value, pointer: &str) -> Vec<String> {
     }
 }
 
-/// Other values, the likeliest first. `schema` is that of the value, or null.
+/// Other values, the likeliest first. `schema` is the schema of the value, or null.
 pub(super) fn others(value: &Value, schema: &Value) -> Vec<Value> {
     let mut others: Vec<Value> = schema["enum"].as_array().cloned().unwrap_or_default();
     match value {
@@ -54,29 +55,26 @@ pub(super) fn others(value: &Value, schema: &Value) -> Vec<Value> {
 
 /// The schema at this pointer into a value.
 pub(super) fn schema_at<'a>(schema: &'a Value, pointer: &str) -> &'a Value {
-    pointer.split('/').skip(1).fold(schema, |schema, name| {
-        let name = name.replace("~1", "/").replace("~0", "~");
-        match &schema["properties"][&name] {
-            Value::Null if schema["items"].is_object() => &schema["items"],
-            Value::Null => &schema["additionalProperties"],
-            property => property,
-        }
-    })
+    let below = |schema: &'a Value, name: &String| match &schema["properties"][name] {
+        Value::Null if schema["items"].is_object() => &schema["items"],
+        Value::Null => &schema["additionalProperties"],
+        property => property,
+    };
+    steps(pointer).iter().fold(schema, below)
 }
 
 /// A merge patch that sets the value at this pointer of an object; `None` if it is in an array, which a merge patch can only
 /// replace.
 pub(super) fn patch(object: &Value, pointer: &str, value: Value) -> Option<Value> {
-    let names: Vec<_> = pointer.split('/').skip(1).collect();
+    let names = steps(pointer);
     let mut at = object;
     for name in &names {
         if at.is_array() {
             return None;
         }
-        at = &at[name.replace("~1", "/").replace("~0", "~")];
+        at = &at[name];
     }
-    let wrap = |value, name: &&str| json!({name.replace("~1", "/").replace("~0", "~"): value});
-    Some(names.iter().rev().fold(value, wrap))
+    Some(names.iter().rev().fold(value, |value, name| json!({name: value})))
 }
 
 /// Applies a merge patch that removes nothing.
@@ -91,13 +89,12 @@ pub(super) fn merge(into: &mut Value, from: Value) {
     }
 }
 
-/// Whether a field manager other than a user's set this field, by `metadata.managedFields`.
+/// Whether `metadata.managedFields` names a manager of this field that is no user.
 pub(super) fn is_managed(object: &Value, pointer: &str) -> bool {
     let entries = object["metadata"]["managedFields"].as_array();
     entries.into_iter().flatten().any(|entry| {
         let fields = &entry["fieldsV1"];
-        let names = pointer.split('/').skip(1);
-        let at = names.fold(fields, |at, name| &at[format!("f:{}", name.replace("~1", "/"))]);
+        let at = steps(pointer).iter().fold(fields, |at, name| &at[format!("f:{name}")]);
         at.is_object() && text(&entry["manager"]) != "user"
     })
 }

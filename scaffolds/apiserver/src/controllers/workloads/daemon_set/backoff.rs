@@ -18,7 +18,7 @@ struct LastDeletion {
 }
 
 impl FailedDaemons {
-    /// Records that a failed Pod on a node is deleted now, unless the delay has not passed: then returns its end.
+    /// Records the deletion of a failed Pod on a node. Before the end of the delay it records nothing, and returns that end.
     pub(super) fn delete(&mut self, node: &str, now: i64) -> Option<i64> {
         let last = self.by_node.get(node).filter(|last| now - last.at <= 2 * LONGEST);
         if let Some(last) = last.filter(|last| now < last.at + last.delay) {

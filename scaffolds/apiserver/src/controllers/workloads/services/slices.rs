@@ -34,7 +34,7 @@ pub(super) struct SlicePlan {
     pub deleted: Vec<Value>,
 }
 
-/// What identifies an endpoint, whatever its conditions.
+/// The identity of an endpoint: its addresses, host name and Pod.
 pub(super) fn identity(endpoint: &Value) -> String {
     let reference = &endpoint["targetRef"];
     json!([
@@ -46,7 +46,7 @@ pub(super) fn identity(endpoint: &Value) -> String {
     .to_string()
 }
 
-/// What identifies ports, in any order.
+/// The identity of a list of ports. The order does not matter.
 fn key(ports: &[Value]) -> String {
     let mut texts: Vec<String> = ports.iter().map(Value::to_string).collect();
     texts.sort();
