@@ -146,7 +146,7 @@ impl Reconciler<FooBar> for Named {
             "panics" => panic!("as asked"),
             "blocks" => std::future::pending().await,
             "fails" => Err(Error::retry("not yet")),
-            "fails-at-once" => Err(Error::retry_after("not yet", Duration::ZERO)),
+            "fails-at-once" => Err(Error::retry_after("not now", Duration::ZERO)),
             _ => Ok(Action::Done),
         }
     }
@@ -161,7 +161,7 @@ async fn the_log_names_the_controller_and_the_object_of_each_kind_of_fault() {
         ("panics", "as asked"),
         ("blocks", "did not end within 5s, and was cut off"),
         ("fails", "failed: not yet"),
-        ("fails-at-once", "failed again: not yet"),
+        ("fails-at-once", "failed: not now"),
     ];
     for name in faults.map(|(name, _)| name).into_iter().chain(["calm"]) {
         world.put(&at(name), foobar("x"));
@@ -175,12 +175,7 @@ async fn the_log_names_the_controller_and_the_object_of_each_kind_of_fault() {
     running.done.abort();
     drop(guard);
     let text = page.text();
-    // A fault that others have as well is named with their objects.
-    let of = |line: &str, name: &str| {
-        [" ", ","]
-            .iter()
-            .any(|end| format!("{line} ").contains(&format!("default/{name}{end}")))
-    };
+    let of = |line: &str, name: &str| format!("{line} ").contains(&format!("default/{name} "));
     for (name, message) in faults {
         let lines: Vec<_> = text.lines().filter(|line| of(line, name)).collect();
         let named = |line: &&str| line.contains(message) && line.contains("controller=\"faulty\"");
