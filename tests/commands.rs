@@ -83,9 +83,13 @@ fn flags_of_kubebuilder_that_say_what_is_so_anyway_change_nothing() {
     .map(|flags| {
         let dir = tempfile::tempdir().unwrap();
         let init = ["init", "--domain=example.com", "--project-name=op", "--year=2026"];
-        let make = if flags.is_empty() { &[][..] } else { &["--make=false"] };
+        let more: &[_] = if flags.is_empty() {
+            &[]
+        } else {
+            &["--make=false", "--ssa"]
+        };
         kubewright(dir.path(), &[&init, &flags[..]].concat()).succeeds();
-        kubewright(dir.path(), &api("create", make)).succeeds();
+        kubewright(dir.path(), &api("create", more)).succeeds();
         tree(dir.path())
     });
     assert_same(&ours, &theirs);
@@ -103,7 +107,9 @@ fn flags_of_kubebuilder_without_a_meaning_are_refused_with_a_remedy_before_anyth
         ("init --license-file=header.txt", "`LICENSE`"),
         ("edit --plugins grafana/v1-alpha", "`make dashboards`"),
         ("edit --namespaced --force", "merged"),
+        ("edit --output-dir=charts", "`make chart`"),
         ("create api --kind FooBar --make", "`make manifests`"),
+        ("create api --kind FooBar --ssa=false", "server-side apply"),
         (
             "create api --kind Issuer --external-api-path=a/b",
             "`kubewright create api --from-crd FILE`",

@@ -53,6 +53,7 @@ const MAKE: Flag = flag(
     "false",
     "run `make manifests` next: commands of kubewright only write files",
 );
+const CHART: &str = "run `make chart`: it renders `config/` itself and writes `dist/chart`, from where you can move it";
 const PODS: &str = "use `--pattern deployment --image IMAGE`, and change the Pod in the controller that it writes";
 const FOREIGN: &str = "use `kubewright create api --from-crd FILE`: the types of others' kinds are generated from their CRD; \
                        of a kind of Kubernetes, `--resource=false` and its group are enough, such as `--group apps`";
@@ -102,6 +103,8 @@ impl Theirs for Edit {
             "false",
             "leave it out: files that you have edited are merged, and where that is not possible you get the lines to change",
         ),
+        flag("manifests", "", CHART),
+        flag("output-dir", "", CHART),
     ];
 }
 
@@ -112,6 +115,12 @@ pub struct CreateApi;
 impl Theirs for CreateApi {
     const FLAGS: &'static [Flag] = &[
         MAKE,
+        flag("manifests", "false", MAKE.instead),
+        flag(
+            "ssa",
+            "true",
+            "leave it out: controllers always write their children with server-side apply",
+        ),
         PLUGINS,
         flag("external-api-path", "", FOREIGN),
         flag("external-api-domain", "", FOREIGN),

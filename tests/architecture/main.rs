@@ -9,6 +9,7 @@ mod maps;
 mod page;
 mod parameters;
 mod source;
+mod versions;
 
 use page::{PAGE, order};
 use source::{Crate, Import, ROOT, files_of};

@@ -12,7 +12,7 @@ const INSTALLING: [&str; 4] = [
     "templates/project/README.md.tera",
 ];
 
-fn read(path: impl AsRef<Path>) -> String {
+pub(super) fn read(path: impl AsRef<Path>) -> String {
     let path = repository().join(path);
     fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }

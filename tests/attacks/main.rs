@@ -22,8 +22,9 @@ use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-/// A command that does not end by then hangs. A refusal takes milliseconds; the rest is for busy machines.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// A command that does not end by then hangs: a command that computes is killed after 20 s of processor time. A refusal takes
+/// milliseconds; the rest is for busy machines.
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// All files below a folder, with links as their targets, `.git` included.
 fn everything(folder: &Path) -> BTreeMap<String, Vec<u8>> {
@@ -54,7 +55,7 @@ fn walk(folder: &Path, prefix: &str, found: &mut BTreeMap<String, Vec<u8>>) {
 #[track_caller]
 fn guarded(dir: &Path, args: &[&str]) -> Run {
     let child = Command::new("sh")
-        .args(["-c", "ulimit -v 1048576; exec \"$@\"", "sh", cli::binary(), "--dir"])
+        .args(["-c", "ulimit -v 1048576; ulimit -t 20; exec \"$@\"", "sh", cli::binary(), "--dir"])
         .arg(dir)
         .args(args)
         .env("KUBECONFIG", "/nonexistent")

@@ -433,3 +433,31 @@ fn dir_has_an_effect(folder: &Folder, command: &str) {
         "`--dir` changes nothing of `{command}`"
     );
 }
+
+/// The flags of kubebuilder's commands: a line for each command.
+const KUBEBUILDERS: &str = include_str!("kubebuilder.txt");
+
+#[test]
+fn every_flag_of_kubebuilder_is_known() {
+    let mut all = Vec::new();
+    let mut root = Cli::command();
+    root.build();
+    commands(&root, "", &mut all);
+    for line in KUBEBUILDERS.lines().filter(|line| !line.starts_with('#')) {
+        let (path, flags) = line.split_once(": ").unwrap();
+        let (_, command) = all.iter().find(|(ours, _)| ours == path).unwrap();
+        let ours: BTreeSet<_> = command
+            .get_arguments()
+            .flat_map(|arg| {
+                arg.get_long_and_visible_aliases()
+                    .into_iter()
+                    .flatten()
+                    .chain(arg.get_all_aliases().into_iter().flatten())
+            })
+            .map(|name| format!("--{name}"))
+            .collect();
+        for flag in flags.split(' ') {
+            assert!(ours.contains(flag), "kubebuilder {path} {flag}");
+        }
+    }
+}

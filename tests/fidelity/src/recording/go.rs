@@ -10,8 +10,8 @@ use anyhow::{Result, ensure};
 use control_plane::root;
 use tokio::process::Command;
 
-/// The version of controller-gen that is compared.
-const CONTROLLER_GEN: &str = "sigs.k8s.io/controller-tools/cmd/controller-gen@v0.21.0";
+/// The releases of what is compared.
+const PEERS: &str = include_str!("../../../peers.env");
 
 /// Whether Go is installed.
 pub(super) async fn is_installed() -> bool {
@@ -45,8 +45,12 @@ pub(super) async fn controller_gen() -> Result<Option<PathBuf>> {
         return Ok(None);
     }
     let folder = root().join("target/controller-gen");
+    let version = PEERS.lines().find_map(|line| line.strip_prefix("CONTROLLER_TOOLS="));
+    let version = version.expect("the release of controller-gen in tests/peers.env");
     let mut go = Command::new("go");
-    go.args(["install", CONTROLLER_GEN]).env("GOBIN", &folder);
+    go.arg("install")
+        .arg(format!("sigs.k8s.io/controller-tools/cmd/controller-gen@{version}"))
+        .env("GOBIN", &folder);
     if let Err(error) = output(go).await {
         eprintln!("warning: controller-gen cannot be installed: {error:#}");
         return Ok(None);
