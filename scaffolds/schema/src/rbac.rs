@@ -47,7 +47,7 @@ struct Rule {
 ///
 /// # Caveats
 /// As in controller-gen, rules that become equal only when `*` replaces their other verbs stay separate. If two rules differ only in their
-/// verbs after their groups were joined (`get` in `apps` and in `batch`, `list` in both), controller-gen v0.21 writes only one of them, chosen
+/// verbs after their groups were joined (`get` in `apps` and in `batch`, `list` in both), controller-gen v0.23 writes only one of them, chosen
 /// at random; here both are kept.
 pub fn normalise(rules: impl IntoIterator<Item = PolicyRule>) -> Vec<PolicyRule> {
     let rules = rules.into_iter().flat_map(split).collect();
