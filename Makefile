@@ -63,6 +63,9 @@ FUZZ_SECONDS ?= 120
 fuzz: ## Search for input that breaks the parsers, guided by coverage; needs nightly Rust.
 	@tests/fuzz/check $(FUZZ_SECONDS)
 
+kubernetes: ## Move the in-process API server's release: build, record, write the tables, list what fails; VERSION=1.38.0.
+	@tests/control-plane/kubernetes $(VERSION)
+
 soak: ## The generated operator under faults for MINUTES (10), chosen by SEED, on a real kube-apiserver.
 	@tests/control-plane/soak
 

@@ -1,5 +1,5 @@
-//! A Kubernetes API server in one process, for developing and testing operators: what it answers is what kube-apiserver
-//! 1.36 answers, or a 501 that names what is missing.
+//! A Kubernetes API server in one process, for developing and testing operators: what it answers is what
+//! kube-apiserver 1.36 answers, or a 501 that names what is missing.
 //!
 //! [`ApiServer::service`] is a tower service: a client calls it without a socket, even while tokio's clock is paused. With the
 //! feature `serve` the same server listens on loopback, for kubectl and other clients; with `persist` it stores its objects in
@@ -35,6 +35,7 @@ mod pem;
 mod policies;
 mod quota;
 mod registry;
+mod release;
 mod request;
 mod resource;
 mod response;
@@ -60,6 +61,7 @@ pub use auth::{Issuer, KeyError, Peer, SigningKey};
 pub use authorize::{Attributes, Authorization, Refusal};
 pub use clock::Clock;
 pub use controllers::Controllers;
+pub use release::PROGRAM_VERSION;
 pub use response::{Answer, Body};
 pub use server::{ApiServer, Options, Service};
 #[cfg(feature = "persist")]

@@ -1,6 +1,6 @@
 //! No file of the tree says what a server answered, unless the recorder writes it.
 
-use std::{collections::BTreeSet, fs, path::Path};
+use std::{collections::BTreeSet, fs, path::Path, process::Command};
 
 use control_plane::root;
 use fidelity::recording;
@@ -58,4 +58,91 @@ fn every_file_that_looks_like_a_recording_is_one_of_the_recorder_s() {
         strange.is_empty(),
         "no recorder writes, or nobody committed: {strange:#?}"
     );
+}
+
+/// The release that the server reports: `1.2.3`.
+fn release() -> &'static str {
+    let version = kubewright_apiserver::PROGRAM_VERSION.trim_start_matches("Kubernetes v");
+    version.split('+').next().unwrap()
+}
+
+#[test]
+fn the_server_reports_the_release_that_is_recorded() {
+    let module = fs::read_to_string(root().join("tests/control-plane/go.mod")).unwrap();
+    let line = format!("k8s.io/kubernetes v{} ", release());
+    assert!(module.contains(&line), "go.mod has no `{line}`");
+}
+
+/// Whether a text claims that the project follows `minor`.
+fn claims(text: &str, minor: &str) -> bool {
+    let feature = format!("features = [\"v{}\"]", minor.replace('.', "_"));
+    ["kube-apiserver ", "kube-apiserver v", "kube-controller-manager "]
+        .iter()
+        .any(|program| text.contains(&format!("{program}{minor}")))
+        || text.contains(&feature)
+}
+
+fn claiming(folder: &Path, minor: &str, found: &mut BTreeSet<String>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            claiming(&path, minor, found);
+        } else if fs::read_to_string(&path).is_ok_and(|text| claims(&text, minor)) {
+            found.insert(path.file_name().unwrap().to_string_lossy().into_owned());
+        }
+    }
+}
+
+#[test]
+fn one_command_moves_all_texts_to_another_release() {
+    const COPIED: [&str; 10] = [
+        "Cargo.toml",
+        "Makefile",
+        "README.md",
+        "benches/peers/kube-rs/Cargo.toml",
+        "docs/src",
+        "scaffolds",
+        "src",
+        "templates",
+        "tests/control-plane/texts",
+        "tests/packaging/check",
+    ];
+    let copy = tempfile::tempdir().unwrap();
+    let mut copied = Command::new("cp");
+    copied.args(["-r", "--parents"]).args(COPIED).arg(copy.path());
+    assert!(copied.current_dir(root()).status().unwrap().success());
+    let mut moved = Command::new(copy.path().join("tests/control-plane/texts"));
+    let output = moved
+        .arg("1.99.1")
+        .envs([("ETCD", "9.8.7"), ("TYPES", "v1_99")])
+        .output();
+    let output = output.unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), format!("{}\n", release()));
+
+    let minor = release().rsplit_once('.').unwrap().0;
+    let mut found = BTreeSet::new();
+    for folder in ["docs/src", "scaffolds", "src", "templates"] {
+        claiming(&copy.path().join(folder), minor, &mut found);
+    }
+    // Its figures were measured on that release.
+    let measured = BTreeSet::from(["performance.md".to_owned()]);
+    assert!(found.is_subset(&measured), "still say {minor}: {found:?}");
+    let read = |file: &str| fs::read_to_string(copy.path().join(file)).unwrap();
+    assert!(read("scaffolds/apiserver/src/release.rs").contains("\"1.99.1\"\n"));
+    assert!(read("Cargo.toml").contains("v1_99"));
+    assert!(
+        read("src/cli/envtest/etcd.rs").contains(r#"{"etcdserver":"9.8.7","etcdcluster":"9.8.0","storage":"9.8.0"}"#)
+    );
+    let makefile = read("Makefile");
+    let others = makefile
+        .lines()
+        .find(|line| line.starts_with("OTHER_KUBERNETES = "))
+        .unwrap();
+    assert!(others.split(' ').any(|other| other == minor), "{others}");
+    let page = read("docs/src/reference/kubernetes-versions.md");
+    assert_eq!(page.matches("<!-- differences: ").count(), 1);
+    assert!(page.contains(&format!("## What {minor} answers differently\n")));
+    assert!(page.contains(&format!("<!-- differences: {minor} -->\n<!-- end -->\n")));
 }

@@ -1,9 +1,10 @@
 //! Deletes the objects of a definition that is being deleted.
 
-use super::{lifecycle::AGENT, resources};
+use super::resources;
 use crate::{
     call::{Call, Verb},
     meta, registry,
+    release::AGENT,
     resource::Resource,
     state::Core,
     store::{ChangeKind, Key, Range},

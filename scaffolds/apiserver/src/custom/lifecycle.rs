@@ -14,6 +14,7 @@ use super::{
 use crate::{
     call::{Call, Verb},
     registry::{self, Reply},
+    release::AGENT,
     resource::Resource,
     state::Core,
     status::Subject,
@@ -30,9 +31,6 @@ use tokio::sync::{Mutex, watch};
 
 /// The store's key of definitions.
 const STORED: &str = "apiextensions.k8s.io/customresourcedefinitions";
-
-/// The user agent of the server's own writes.
-pub(super) const AGENT: &str = "kube-apiserver/v1.36.3";
 
 /// The served definitions. The effects of one write at a time are processed.
 #[derive(Default)]

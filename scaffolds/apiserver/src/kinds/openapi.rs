@@ -138,6 +138,7 @@ fn schema(kind: &Type, item_values: Option<&str>) -> Map<String, Value> {
 fn container(name: &str, inner: &str, item: &Type, values: Option<&str>) -> Map<String, Value> {
     let mut schema = schema(item, None);
     let default = match item {
+        _ if !shapes::items_have_defaults() => None,
         Type::Str => Some(json!("")),
         Type::I32 | Type::I64 => Some(json!(0)),
         Type::Bool => Some(json!(false)),

@@ -8,7 +8,8 @@
 //! `&definition` by `allOf`, `$definition` by `$ref`), then attributes `g=` the Go type where it does not follow,
 //! `v=` the embedded Go structs that it stands in, `b=` its numbers in protobuf (those of such structs first),
 //! `d=` default, `e=` and `ie=` values (of the items; blanks as `%20`), `l=` and `lk=` list type and keys, `m=` map type,
-//! `p=` and `pk=` patch strategy and merge key, `!` required.
+//! `p=` and `pk=` patch strategy and merge key, `!` required. Items have defaults that follow from their type, unless the
+//! first line is [`PLAIN`].
 
 use std::{
     collections::HashMap,
@@ -16,6 +17,8 @@ use std::{
 };
 
 const TEXT: &str = include_str!("shapes.txt");
+/// The first line of a recording whose release describes items without defaults: Kubernetes 1.37 and later.
+const PLAIN: &str = "# items have no defaults\n";
 /// Definitions that OpenAPI lacks: servers send them, and never receive them.
 const SENT: &str = "\
 ~apis.meta.v1.APIGroup t=object k=/v1/APIGroup
@@ -76,7 +79,7 @@ const SENT: &str = "\
  uid o str b=6
 ";
 
-static INDEX: LazyLock<HashMap<&'static str, ShapeEntry>> = LazyLock::new(|| index(TEXT));
+static INDEX: LazyLock<HashMap<&'static str, ShapeEntry>> = LazyLock::new(|| index(definitions(TEXT)));
 static INDEX_OF_SENT: LazyLock<HashMap<&'static str, ShapeEntry>> = LazyLock::new(|| index(SENT));
 /// The names of the definitions of kinds, by group, version and kind: `apps/v1/Deployment`.
 static KINDS: LazyLock<HashMap<&'static str, &'static str>> = LazyLock::new(kinds);
@@ -169,6 +172,16 @@ fn kinds() -> HashMap<&'static str, &'static str> {
         marks.map(move |mark| (mark, *name))
     });
     marks.collect()
+}
+
+/// Whether documents have defaults for the items of lists and the values of maps.
+pub(crate) fn items_have_defaults() -> bool {
+    definitions(TEXT).len() == TEXT.len()
+}
+
+/// A recording without its first line, if that is no definition.
+fn definitions(text: &'static str) -> &'static str {
+    text.strip_prefix(PLAIN).unwrap_or(text)
 }
 
 /// The short names of all definitions of OpenAPI.
@@ -303,5 +316,17 @@ fn parse_field(line: &'static str) -> ShapeField {
         kind,
         required: attributes.iter().any(|(key, _)| *key == "!"),
         attributes,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_line_about_items_is_no_definition() {
+        let recorded = "# items have no defaults\na.v1.A t=object\n b - [str]\n";
+        let names: Vec<_> = index(definitions(recorded)).into_keys().collect();
+        assert_eq!(names, ["a.v1.A"]);
     }
 }

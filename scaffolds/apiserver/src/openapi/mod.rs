@@ -11,7 +11,7 @@ mod swagger;
 
 use crate::{
     catalogue::{Catalogue, Snapshot},
-    digest,
+    digest, release,
     resource::Resource,
 };
 use bytes::Bytes;
@@ -165,9 +165,9 @@ fn describe(snapshot: &Snapshot, group: &str, version: &str) -> Value {
     let paths = Value::Object(described);
     let schemas = schemas::closure(&paths, &own);
     let (title, number) = if built_in {
-        ("Kubernetes", "1.36")
+        ("Kubernetes", format!("1.{}", release::minor()))
     } else {
-        ("Kubernetes CRD Swagger", "v0.1.0")
+        ("Kubernetes CRD Swagger", "v0.1.0".to_owned())
     };
     let mut document = json!({
         "openapi": "3.0.0",

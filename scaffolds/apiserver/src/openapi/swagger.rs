@@ -1,6 +1,7 @@
 //! The v2 document: all v3 documents in one, in Swagger's terms, which express less about schemas.
 
 use super::operation::COMPONENTS;
+use crate::release::KUBERNETES;
 use serde_json::{Map, Value, json};
 
 /// Fields that Swagger does not have, and defaults, which upstream omits there.
@@ -23,7 +24,7 @@ pub(super) fn of(documents: impl Iterator<Item = Value>) -> Value {
     }
     json!({
         "swagger": "2.0",
-        "info": {"title": "Kubernetes", "version": "v1.36.3"},
+        "info": {"title": "Kubernetes", "version": KUBERNETES},
         "paths": paths,
         "definitions": definitions,
         "security": [{"BearerToken": []}],

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use crate::{
     catalogue::Snapshot,
+    release,
     request::{Info, Query, accept::Format},
     response::{self, Answer},
     status::Status,
@@ -71,11 +72,12 @@ fn health(path: &str, query: &Query) -> Option<Answer> {
 
 /// The version that clients see: that of the server whose behaviour this is, with build metadata that marks it as ours.
 fn version() -> Value {
+    let minor = release::minor();
     json!({
-        "major": "1", "minor": "36",
-        "emulationMajor": "1", "emulationMinor": "36",
-        "minCompatibilityMajor": "1", "minCompatibilityMinor": "35",
-        "gitVersion": "v1.36.3+kubewright", "gitCommit": "", "gitTreeState": "",
+        "major": "1", "minor": minor.to_string(),
+        "emulationMajor": "1", "emulationMinor": minor.to_string(),
+        "minCompatibilityMajor": "1", "minCompatibilityMinor": (minor - 1).to_string(),
+        "gitVersion": release::GIT_VERSION, "gitCommit": "", "gitTreeState": "",
         "buildDate": "1970-01-01T00:00:00Z", "goVersion": "", "compiler": "rustc",
         "platform": format!("{}/{}", std::env::consts::OS, architecture()),
     })

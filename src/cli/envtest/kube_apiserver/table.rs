@@ -1,15 +1,13 @@
 //! The flags of kube-apiserver that `kubewright envtest`'s accepts.
 
 use crate::cli::envtest::flags::{Flag, Program, flag, ignored, only};
-
-/// The release whose behaviour this is, with metadata that marks it as ours; `/version` reports the same.
-const VERSION: &str = "Kubernetes v1.36.3+kubewright";
+use kubewright_apiserver::PROGRAM_VERSION;
 
 /// The program.
 pub const KUBE_APISERVER: Program = Program {
     name: "kube-apiserver",
     about: "The kube-apiserver of `kubewright envtest`: answers as kube-apiserver 1.36, with its objects in memory.",
-    version: VERSION,
+    version: PROGRAM_VERSION,
     flags: FLAGS,
     differs: "What this server does not do\nanswers 501 with its name: docs/src/reference/fidelity.md. Objects end with the process.",
 };

@@ -1,4 +1,5 @@
-//! `fidelity record [NAME…]`: writes recordings, all or those whose names begin so.
+//! `fidelity record [--keep-going] [NAME…]`: writes recordings, all or those whose names begin so; with `--keep-going` the others too
+//! when one fails, as with a release that answers in a form that a recorder does not know.
 //! `fidelity record --check [--sample N] [--seed S] [NAME…]`: records anew and prints what differs from what is committed.
 //! `fidelity list`: prints all recordings.
 //! `fidelity compare [--from SEED] [--count N] [--probes]`: asks both servers, prints every difference, shrunk.
@@ -25,6 +26,7 @@ struct Options {
     with_probes: bool,
     whole: bool,
     check: bool,
+    keep_going: bool,
     sample: Option<usize>,
     seed: u64,
     names: Vec<String>,
@@ -61,10 +63,11 @@ impl Options {
                 "--probes" => options.with_probes = true,
                 "--whole" => options.whole = true,
                 "--check" => options.check = true,
+                "--keep-going" => options.keep_going = true,
                 "--sample" => options.sample = Some(usize::try_from(number()?)?),
                 "--seed" => options.seed = number()?,
                 other if other.starts_with('-') => bail!(
-                    "`{other}` is not known\n\nhint: --check, --sample N, --seed S; --from SEED, --count N, --probes, \
+                    "`{other}` is not known\n\nhint: --check, --sample N, --seed S, --keep-going; --from SEED, --count N, --probes, \
                      --whole (do not shrink)"
                 ),
                 name => options.names.push(name.to_owned()),
@@ -96,18 +99,21 @@ fn list() -> Result<ExitCode> {
 
 async fn record(options: &Options) -> Result<ExitCode> {
     let real = Real::start().await?;
+    let mut code = ExitCode::SUCCESS;
     for recording in options.recordings()? {
-        let outcome = match recording::write(&recording, &real)
-            .await
-            .context(recording.name.clone())?
-        {
-            Some(true) => "changed",
-            Some(false) => "as it was",
-            None => "not recorded: a program is missing",
+        let outcome = match recording::write(&recording, &real).await {
+            Ok(Some(true)) => "changed".to_owned(),
+            Ok(Some(false)) => "as it was".to_owned(),
+            Ok(None) => "not recorded: a program is missing".to_owned(),
+            Err(error) if options.keep_going => {
+                code = ExitCode::FAILURE;
+                format!("not recorded: {error:#}")
+            }
+            Err(error) => return Err(error.context(recording.name)),
         };
         println!("{:20} {outcome}", recording.name);
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(code)
 }
 
 async fn check(options: &Options) -> Result<ExitCode> {

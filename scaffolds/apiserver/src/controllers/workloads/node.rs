@@ -14,7 +14,7 @@ use super::{
     storage, value,
     write::{DAEMON_SETS, PODS, SERVICES, Write},
 };
-use crate::{effects::Cluster, meta, state::Core, status::Status, store::Key};
+use crate::{effects::Cluster, meta, release::KUBERNETES, state::Core, status::Status, store::Key};
 
 pub(super) const NAME: &str = "dev";
 
@@ -59,7 +59,7 @@ fn report(node: &Value, now: i64) -> Decision {
         ],
         "nodeInfo": {
             "architecture": "amd64", "bootID": "", "containerRuntimeVersion": "none://0", "kernelVersion": "",
-            "kubeProxyVersion": "", "kubeletVersion": "v1.36.3", "machineID": "", "operatingSystem": "linux",
+            "kubeProxyVersion": "", "kubeletVersion": KUBERNETES, "machineID": "", "operatingSystem": "linux",
             "osImage": "none", "systemUUID": "",
         },
     });
