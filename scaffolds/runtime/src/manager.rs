@@ -3,8 +3,7 @@
 mod added;
 mod builder;
 mod caches;
-#[cfg(feature = "webhooks")]
-mod declared;
+mod component;
 mod draining;
 mod filling;
 mod joining;
@@ -26,11 +25,14 @@ use serde_json::Value;
 use tracing::warn;
 
 #[cfg(feature = "webhooks")]
-pub(crate) use self::declared::{Expressions, Hooked, Purpose, Stated};
-use self::{added::Added, builder::Settings, caches::Cache, namespaces::Choosing, tasks::Authored};
+pub(crate) use self::component::ComponentManifests;
+use self::{
+    added::Added, builder::Settings, caches::Cache, component::Components, namespaces::Choosing, tasks::Authored,
+};
 pub(crate) use self::{
     added::{AddedController, stopping},
     caches::Pending,
+    component::{Component, Drain, ManifestFolder, Process},
     joining::{Claim, Joining, Uses},
     storage_version::StorageVersion,
 };
@@ -90,8 +92,7 @@ struct Core {
     gate: Gate,
     /// If a label selector chooses the namespaces.
     choosing: Option<Choosing>,
-    #[cfg(feature = "webhooks")]
-    declared: declared::RegisteredHooks,
+    components: Components,
     admission: OnceLock<Client>,
     authored: Authored,
     heartbeat: Heartbeat,
@@ -139,7 +140,6 @@ impl Manager {
     }
 
     /// The operator's name.
-    #[cfg(feature = "webhooks")]
     pub(crate) fn name(&self) -> &str {
         &self.core.settings.name
     }

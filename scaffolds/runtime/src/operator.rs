@@ -3,11 +3,6 @@
 mod dashboards;
 mod manifests;
 mod threads;
-#[cfg(feature = "webhooks")]
-mod webhooks;
-#[cfg(not(feature = "webhooks"))]
-#[path = "operator/without_webhooks.rs"]
-mod webhooks;
 
 use std::{
     env,
@@ -24,14 +19,14 @@ use tokio::time::{Instant, sleep_until};
 use tracing::{error, info, warn};
 
 use crate::{
-    certificates::{self, Affixes, Keeper, Pace, Reach, Shown},
+    certificates::{self, Keeper, Pace, Settings, Shown},
     client::{self, Guards, WriteGate},
     clock::Clock,
     crds,
     error::{Error, Result},
     leader::{Election, ElectionConfig},
     logging,
-    manager::{Manager, Stop, Task},
+    manager::{Drain, Manager, Process},
     metrics::Metrics,
     migration::{self, StorageMigration},
     options::{BindAddress, Command, Options},
@@ -158,14 +153,15 @@ impl Operator {
             () = &mut stop => return Ok(()),
             started = self.start(setup) => started?,
         };
-        let Some(webhooks) = started.webhooks else {
+        // Servers end when this is dropped.
+        let served = started.served;
+        if served.is_empty() {
             return started.manager.run(stop, started.election).await;
-        };
-        let (ready, stopped) = (started.manager.readyz().clone(), OnceLock::new());
+        }
+        let stopped = OnceLock::new();
         let stop = async {
             stop.await;
-            ready.add("webhook", || Err("the process is stopping".to_owned()));
-            webhooks.drain();
+            served.iter().for_each(|drain| drain());
             _ = stopped.set(Instant::now());
         };
         let ended = started.manager.run(stop, started.election).await;
@@ -213,19 +209,30 @@ impl Operator {
             .clock(Clock::of_this_process()?)
             .build();
         manager.heartbeat().start()?;
+        let process = Process {
+            manager: &manager,
+            options: &self.options,
+            namespaced: self.namespaced,
+            in_cluster: self.is_in_cluster(),
+        };
         let mut served = manager.served();
-        served.certificate = self.metrics_certificate(&manager)?;
+        served.certificate = metrics_certificate(&process)?;
         let servers = Servers::start(&self.options, &config, &metrics, served).await?;
         if self.options.install_crds {
             crds::install(&client, &assembled(&self.crds)?).await?;
         }
         manager.heartbeat().beside("`setup`", setup(&manager)).await?;
-        let webhooks = webhooks::serve(&self, &manager, &metrics)?;
+        let components = manager.components();
+        let served: Result<Vec<_>> = components.iter().map(|component| component.run(&process)).collect();
+        let served = served?.into_iter().flatten().collect();
         let routes = manager.served().routes.paths();
         if self.options.metrics_bind_address == BindAddress::Off && !routes.is_empty() {
             warn!(?routes, "the metrics server is off, so routes are not served");
         }
-        for (flag, why) in self.options.idle(webhooks::are_registered(&manager)) {
+        for (flag, why) in self
+            .options
+            .idle(components.iter().any(|component| component.is_called()))
+        {
             warn!("{flag} has no effect: {why}");
         }
         info!(server = %config.cluster_url, "starting {}", self.name);
@@ -237,28 +244,9 @@ impl Operator {
         Ok(Started {
             manager,
             election: elected.get().cloned(),
-            webhooks,
+            served,
             _servers: servers,
         })
-    }
-
-    /// The certificate of the metrics server, if this process makes it: a task of every replica does. Metrics are not needed
-    /// for being ready.
-    fn metrics_certificate(&self, manager: &Manager) -> Result<Option<Held>> {
-        let options = &self.options;
-        if !options.metrics_own_cert || !options.metrics_secure || options.metrics_bind_address == BindAddress::Off {
-            return Ok(None);
-        }
-        if options.metrics_cert_path.is_some() {
-            let text = "the metrics server has two certificates";
-            let hint = "pass either --metrics-own-cert or --metrics-cert-path";
-            return Err(Error::Setup(format!("{text}\n\nhint: {hint}")));
-        }
-        let held = Held::new();
-        let settings = self.certificates(manager, Shown::METRICS, Pace::METRICS)?;
-        let keeper = Keeper::new(settings, held.shared(), manager.metrics());
-        keep(manager, "metrics-certificates", keeper);
-        Ok(Some(held))
     }
 
     /// Whether this process runs in a Pod of the cluster that it works for.
@@ -266,26 +254,6 @@ impl Operator {
         // The kubelet sets it in every container; a kubeconfig may be for another cluster.
         let in_pod = env::var_os("KUBERNETES_SERVICE_HOST").is_some();
         in_pod && env::var_os("KUBECONFIG").is_none() && self.options.kubeconfig.is_none()
-    }
-
-    /// The settings of certificates that no configuration names.
-    fn certificates(&self, manager: &Manager, shown: Shown, pace: Pace) -> Result<certificates::Settings> {
-        let own = Affixes::of_this_pod().filter(|_| self.is_in_cluster());
-        let own = own.unwrap_or_else(|| Affixes::prefix(format!("{}-", self.name)));
-        let affixes = own.with_prefix(self.options.webhook_name_prefix.as_deref());
-        Ok(certificates::Settings {
-            shown,
-            client: manager.admission_client()?,
-            operator: self.name.to_owned(),
-            namespace: manager.namespace().to_owned(),
-            configuration_affixes: affixes.with_prefix(self.options.webhook_configuration_prefix.as_deref()),
-            affixes,
-            hosts: Vec::new(),
-            configured: Vec::new(),
-            converting: Vec::new(),
-            reach: Reach::default(),
-            pace,
-        })
     }
 
     /// A client that only reads while another process leads.
@@ -339,20 +307,26 @@ fn assembled(crds: &[Crd]) -> Result<Vec<serde_json::Value>> {
 struct Started {
     manager: Manager,
     election: Option<Arc<Election>>,
-    webhooks: Option<webhooks::Server>,
+    /// The servers of its components.
+    served: Vec<Drain>,
     _servers: Servers,
 }
 
-/// Keeps certificates as a task of this name.
-fn keep(manager: &Manager, task: &'static str, keeper: Keeper) {
-    let keep = |stop: Stop| async move {
-        keeper
-            .keep(|| {
-                let stop = stop.clone();
-                async move { stop.requested().await }
-            })
-            .await;
-        Ok(())
-    };
-    manager.task(Task::new(task, keep).before_caches());
+/// The certificate of the metrics server, if this process makes it: a task of every replica does. Metrics are not needed
+/// for being ready.
+fn metrics_certificate(process: &Process<'_>) -> Result<Option<Held>> {
+    let (manager, options) = (process.manager, process.options);
+    if !options.metrics_own_cert || !options.metrics_secure || options.metrics_bind_address == BindAddress::Off {
+        return Ok(None);
+    }
+    if options.metrics_cert_path.is_some() {
+        let text = "the metrics server has two certificates";
+        let hint = "pass either --metrics-own-cert or --metrics-cert-path";
+        return Err(Error::Setup(format!("{text}\n\nhint: {hint}")));
+    }
+    let held = Held::new();
+    let settings = Settings::of(process, Shown::METRICS, Pace::METRICS)?;
+    let keeper = Keeper::new(settings, held.shared(), manager.metrics());
+    certificates::keep(manager, "metrics-certificates", keeper);
+    Ok(Some(held))
 }

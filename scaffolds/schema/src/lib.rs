@@ -22,6 +22,12 @@
 //! [`compat`] finds changes that break clients; [`webhook`] has the names that webhooks and their manifests share, [`examples`] makes objects up for tests. API servers use [`value`], which prunes, defaults and validates custom resources by the schema of a CRD,
 //! [`typed`], which merges configurations into objects, and [`lint`], [`cause`] and [`version`], whose messages are those of kube-apiserver.
 //!
+//! # Features
+//! All are on by default, except `testing`. Operators leave out those whose work a program that writes manifests, or an API server, does.
+//! - `lint`: [`finish`], [`lint`] and [`compat`].
+//! - `merge`: [`json_patch`] and [`typed`].
+//! - `cel`: rules in the expression language. The linter compiles them, and [`value`] evaluates them.
+//!
 //! ```
 //! # use serde_json::{json, Value};
 //! fn crd() -> Value {
@@ -58,14 +64,18 @@ mod pipeline;
 mod rust_formats;
 
 pub mod checkout;
+#[cfg(feature = "lint")]
 pub mod compat;
 pub mod examples;
 pub mod files;
+#[cfg(feature = "merge")]
 pub mod json_patch;
+#[cfg(feature = "lint")]
 pub mod lint;
 pub mod rbac;
 #[cfg(feature = "testing")]
 pub mod testing;
+#[cfg(feature = "merge")]
 pub mod typed;
 pub mod value;
 pub mod version;
@@ -78,7 +88,9 @@ pub use finding::Finding;
 pub use kubewright_cel::{condition, policy};
 pub use kubewright_machinery::cause::{self, Cause};
 pub use options::Options;
-pub use pipeline::{assemble, finish};
+pub use pipeline::assemble;
+#[cfg(feature = "lint")]
+pub use pipeline::finish;
 
 /// The examples of the README.
 #[cfg(doctest)]

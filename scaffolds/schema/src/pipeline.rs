@@ -2,13 +2,14 @@
 
 use serde_json::Value;
 
+#[cfg(feature = "lint")]
+use crate::{compat, lint, parallel};
 use crate::{
-    compat, decode,
+    decode,
     describe::{self, Describe},
     finding::Finding,
-    lint, merge, normalise,
+    merge, normalise,
     options::Options,
-    parallel,
 };
 
 /// Makes the CRDs of `crds` as [`finish`] does, but without linting them: for an operator that sends them to an API server, which validates
@@ -36,6 +37,7 @@ pub fn assemble<D: Describe>(crds: &[D], options: &Options) -> Result<Vec<Value>
 ///
 /// # Errors
 /// All findings of all types; never empty.
+#[cfg(feature = "lint")]
 pub fn finish<D: Describe>(crds: &[D], options: &Options) -> Result<Vec<Value>, Vec<Finding>> {
     let (described, mut findings) = describe::all(crds, options);
     let (merged, refused) = merge::versions(described);

@@ -1,6 +1,6 @@
 //! Patterns that admit what Rust's decoders accept of a format. API servers check formats more leniently.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 /// RFC 3339 in capitals, with up to nine digits of a fraction and offsets below 24 hours, before December 9999: jiff's last timestamp is
 /// 9999-12-30T22:00:00.999999999Z, and chrono refuses an offset of a day. An API server also accepts offsets such as +99:99. Types write times in
@@ -19,9 +19,11 @@ const V4: &str = "((25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])\\.){3}(25[0-5]|2[
 const V6_START: &str = "([0-9a-fA-F]{0,4}:){1,8}";
 
 /// Whether `make manifests` adds this pattern to a type by itself, because the type decodes no other text.
+#[cfg(feature = "lint")]
 pub(crate) fn is_added(pattern: &str) -> bool {
-    let formats = ["date-time", "uuid", "ipv4", "ipv6"].map(|format| json!({"type": "string", "format": format}));
-    let address = json!({"type": "string", "anyOf": [{"format": "ipv4"}, {"format": "ipv6"}]});
+    let formats =
+        ["date-time", "uuid", "ipv4", "ipv6"].map(|format| serde_json::json!({"type": "string", "format": format}));
+    let address = serde_json::json!({"type": "string", "anyOf": [{"format": "ipv4"}, {"format": "ipv6"}]});
     let known = formats.iter().chain([&address]).filter_map(self::pattern);
     let foreign = ["partial-date-time", "partial-time"].into_iter().filter_map(of_foreign);
     known.chain(foreign).any(|known| known == pattern)

@@ -10,6 +10,7 @@ mod keeper;
 mod names;
 mod plan;
 mod secret;
+mod task;
 mod trust;
 
 #[cfg(feature = "webhooks")]
@@ -43,6 +44,7 @@ pub(crate) use self::{
     keeper::Keeper,
     names::Affixes,
     plan::Lives,
+    task::keep,
 };
 use crate::metrics::Metrics;
 

@@ -17,8 +17,9 @@ use super::{
 use crate::{
     error::{BoxError, Error, Result},
     kind::Kind,
-    manager::{Hooked, Manager, Purpose, StorageVersion},
+    manager::{Manager, StorageVersion},
     object::Object,
+    webhook::{Hooked, Purpose},
 };
 
 /// The version `H` of a kind through which all its versions are converted: usually the one that is stored. The others are

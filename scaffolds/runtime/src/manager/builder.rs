@@ -231,8 +231,7 @@ impl ManagerBuilder {
             granted: Mutex::default(),
             conditions: Default::default(),
             added: Default::default(),
-            #[cfg(feature = "webhooks")]
-            declared: Default::default(),
+            components: Default::default(),
             admission: OnceLock::new(),
             authored: Default::default(),
             probes,

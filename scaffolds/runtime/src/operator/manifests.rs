@@ -1,16 +1,21 @@
 //! `<operator> manifests`: what is written of the code that `setup` registers, without a cluster.
 
-use std::{collections::BTreeSet, path::Path, process::ExitCode};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+    process::ExitCode,
+    sync::Arc,
+};
 
 use kube::Config;
 use kubewright_schema::files::{self, Mode};
 use serde_json::Value;
 
-use super::{Crd, Operator, assembled, webhooks};
+use super::{Crd, Operator, assembled};
 use crate::{
     client::{self, WriteGate},
     error::Result,
-    manager::Manager,
+    manager::{Component, Manager, ManifestFolder},
     metrics::Metrics,
     rbac::Rule,
 };
@@ -28,34 +33,39 @@ impl Operator {
         let client = client::build(nowhere, self.name, &Metrics::new(), WriteGate::new(|| false))?;
         let manager = Manager::builder(client).name(self.name).build();
         setup(&manager).await?;
-        let definitions = self.needed_crds(&manager)?;
-        check_policies(&manager, &definitions, mode)?;
-        // A Role grants no configurations, which are cluster-scoped.
-        if !self.namespaced {
-            webhooks::rules(&manager)
-                .into_iter()
-                .for_each(|rule| manager.grant(rule));
+        let components = manager.components();
+        let definitions = self.needed_crds(&components)?;
+        check(&components, &definitions, mode)?;
+        let mut folders = BTreeMap::new();
+        for component in components {
+            let declared = component.declare(self.name);
+            // A Role grants no configurations, which are cluster-scoped.
+            if !self.namespaced {
+                declared.rules.into_iter().for_each(|rule| manager.grant(rule));
+            }
+            folders.insert(declared.folder, declared.files);
         }
         if self.chooses {
             manager.grant(Rule::new(&[""], &["namespaces"], &["list", "watch"]));
         }
         manager.grant_for_versions(&kinds_with_versions(&definitions));
         let roles = manager.roles(self.namespaced)?;
-        let [configurations, policies] = webhooks::files(&manager);
+        // A folder that no component has: `make manifests` removes the files that it had.
+        let mut files = |folder| folders.remove(&folder).unwrap_or_default();
         let written = [
             (out, [("role.yaml".to_owned(), roles)].into()),
-            (webhook_out, configurations),
-            (policy_out, policies),
+            (webhook_out, files(ManifestFolder::Webhook)),
+            (policy_out, files(ManifestFolder::Policy)),
         ];
         let written = written.map(|(out, files)| files::report(files::write_manifests(out, &files, mode), mode));
         let failed = written.into_iter().find(|code| *code != ExitCode::SUCCESS);
         Ok(failed.unwrap_or(ExitCode::SUCCESS))
     }
 
-    /// The CRDs of all kinds if there are policies, which are compiled by their types, or else of kinds that may have several versions:
+    /// The CRDs of all kinds if a component uses them, as policies do, or else of kinds that may have several versions:
     /// making schemas takes time. Types of different names are different kinds.
-    fn needed_crds(&self, manager: &Manager) -> Result<Vec<Value>> {
-        if webhooks::has_policies(manager) {
+    fn needed_crds(&self, components: &[Arc<dyn Component>]) -> Result<Vec<Value>> {
+        if components.iter().any(|component| component.uses_definitions()) {
             return super::assembled(&self.crds);
         }
         let name = |it: &Crd| it.name.rsplit("::").next().unwrap_or_default();
@@ -65,11 +75,13 @@ impl Operator {
     }
 }
 
-/// Compiles the policies by the types of the operator's own kinds.
-fn check_policies(manager: &Manager, definitions: &[Value], mode: Mode) -> Result<()> {
-    let notes = webhooks::check(manager, definitions)?;
-    if mode == Mode::Write {
-        notes.iter().for_each(|note| eprintln!("note: {note}\n"));
+/// Checks the components by the types of the operator's own kinds.
+fn check(components: &[Arc<dyn Component>], definitions: &[Value], mode: Mode) -> Result<()> {
+    for component in components {
+        let notes = component.check(definitions)?;
+        if mode == Mode::Write {
+            notes.iter().for_each(|note| eprintln!("note: {note}\n"));
+        }
     }
     Ok(())
 }

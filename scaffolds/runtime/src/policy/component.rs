@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::{form::PolicyForm, mutating::Mutating, validating::Validating};
-use crate::manager::Stated;
+use super::{form::PolicyForm, mutating::Mutating, registered::Stated, validating::Validating};
 
 /// The files of `config/policy`; none if there are no policies. The API server evaluates policies in the order of their names.
 pub(crate) fn files(policies: &[Stated]) -> BTreeMap<String, Vec<Value>> {

@@ -10,6 +10,7 @@ mod lint;
 mod mutating;
 mod params;
 mod register;
+mod registered;
 mod validating;
 mod validation;
 

@@ -4,11 +4,15 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::{declare::Policy, documents::documents, expressions, form::PolicyForm, lint};
-use crate::{
-    error::{Error, Result},
-    manager::{Expressions, Manager, Stated},
+use super::{
+    declare::Policy,
+    documents::documents,
+    expressions,
+    form::PolicyForm,
+    lint,
+    registered::{Expressions, Stated},
 };
+use crate::{error::Result, manager::Manager};
 
 #[expect(private_bounds, reason = "the two forms are the constructors")]
 impl<F: PolicyForm> Policy<F> {
@@ -32,21 +36,5 @@ impl<F: PolicyForm> Policy<F> {
 impl<F: PolicyForm> Expressions for Policy<F> {
     fn check(&self, definitions: &[Value]) -> Result<Vec<String>> {
         expressions::check(self, definitions)
-    }
-}
-
-impl Manager {
-    /// Checks the expressions of all policies, by the types in these CustomResourceDefinitions. Returns notes about them.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Setup`] with the first mistake, and its remedy.
-    pub(crate) fn check_policies(&self, definitions: &[Value]) -> Result<Vec<String>> {
-        let checked = self
-            .stated()
-            .into_iter()
-            .map(|policy| policy.expressions.check(definitions));
-        let notes: Result<Vec<_>, Error> = checked.collect();
-        Ok(notes?.into_iter().flatten().collect())
     }
 }

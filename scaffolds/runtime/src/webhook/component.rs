@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
+use super::registered::{Hooked, Purpose};
 use crate::{
     certificates::{CONFIGURATIONS, Configured, Converting, SECRET, SERVICE},
-    manager::{Hooked, Purpose},
     rbac::Rule,
 };
 

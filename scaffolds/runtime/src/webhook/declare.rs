@@ -11,11 +11,12 @@ use super::{
     decide::{Decides, Defaulting, Validating},
     hook::Hook,
     lint,
+    registered::{Hooked, Purpose},
 };
 use crate::{
     error::Result,
     kind::Kind,
-    manager::{Hooked, Manager, Purpose},
+    manager::Manager,
     object::{AnyObject, Object},
     rbac::Rule,
     scope::{self, FailurePolicy, Operation, Scope},

@@ -12,6 +12,7 @@ mod hook;
 mod lint;
 pub(crate) mod merge;
 mod patch;
+mod registered;
 mod review;
 mod verdict;
 
@@ -19,6 +20,7 @@ use std::future::Future;
 
 use kube::Resource;
 
+pub(crate) use self::registered::{Hooked, Purpose};
 pub use self::{
     admission::{Admission, ReadKind},
     declare::Webhook,

@@ -28,14 +28,7 @@ use serde_json::{Value, json};
 use tower::service_fn;
 
 use super::*;
-use crate::{
-    error::Error,
-    key::ObjectKey,
-    kind::Kind,
-    manager::{Manager, Purpose},
-    scope::FailurePolicy,
-    server::Share,
-};
+use crate::{error::Error, key::ObjectKey, kind::Kind, manager::Manager, scope::FailurePolicy, server::Share};
 
 /// Does what the object says in its data.
 struct Obedient;

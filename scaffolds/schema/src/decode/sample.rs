@@ -55,24 +55,6 @@ impl Leaf {
         }
         self.schema(root).map(edges::of_schema).unwrap_or_default()
     }
-
-    /// As findings name it: `spec.items[].name`.
-    pub fn field(&self) -> String {
-        let mut field = String::new();
-        for step in &self.steps {
-            match step {
-                Step::Field(name) if field.is_empty() => field.push_str(name),
-                Step::Field(name) => {
-                    field.push('.');
-                    field.push_str(name);
-                }
-                Step::Item => field.push_str("[]"),
-                Step::Value => field.push_str("{}"),
-                Step::Key => field.push_str(" (its keys)"),
-            }
-        }
-        field
-    }
 }
 
 impl From<Vec<Step>> for Leaf {

@@ -13,6 +13,7 @@ mod table;
 
 use serde_json::{Map, Value};
 
+#[cfg(feature = "lint")]
 pub(crate) use self::limits::QUANTITY;
 use self::table::{Mark, Type};
 

@@ -2,7 +2,7 @@
 
 use super::node::Node;
 use super::read::Reading;
-use super::{aggregate, object_causes, prune, resource};
+use super::{object_causes, prune, resource};
 use kubewright_machinery::cause::{Cause, Path};
 use kubewright_machinery::go;
 use serde_json::{Map, Value, json};
@@ -154,4 +154,24 @@ fn by_rules(_: &Value, _: &Map<String, Value>, _: &Path) -> Vec<Cause> {
 #[cfg(feature = "cel")]
 fn by_rules(default: &Value, schema: &Map<String, Value>, path: &Path) -> Vec<Cause> {
     kubewright_cel::check_default(default, &Value::Object(schema.clone()), path)
+}
+
+/// The causes in the form in which Go prints a list of errors; `None` for an empty list.
+fn aggregate(causes: &[Cause]) -> Option<String> {
+    match causes {
+        [] => None,
+        [one] => Some(one.to_string()),
+        _ => {
+            let all: Vec<String> = causes.iter().map(ToString::to_string).collect();
+            Some(format!("[{}]", all.join(", ")))
+        }
+    }
+}
+
+impl Node {
+    /// Makes this the node of a resource. The root of a schema always is one, even without `x-kubernetes-embedded-resource`.
+    fn become_resource(&mut self) {
+        self.embedded = true;
+        self.has_resources = true;
+    }
 }

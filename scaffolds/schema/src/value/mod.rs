@@ -39,6 +39,7 @@
 mod check;
 mod correlate;
 mod default;
+#[cfg(feature = "lint")]
 pub(crate) mod defaults;
 mod junctors;
 mod kinds;
@@ -193,18 +194,6 @@ impl Structural {
             return Vec::new();
         }
         lists::check(object, &self.root, &Path::root())
-    }
-}
-
-/// The causes in the form in which Go prints a list of errors; `None` for an empty list.
-fn aggregate(causes: &[Cause]) -> Option<String> {
-    match causes {
-        [] => None,
-        [one] => Some(one.to_string()),
-        _ => {
-            let all: Vec<String> = causes.iter().map(ToString::to_string).collect();
-            Some(format!("[{}]", all.join(", ")))
-        }
     }
 }
 

@@ -92,12 +92,6 @@ impl Node {
         single.chain(self.properties.values())
     }
 
-    /// Makes this the node of a resource. The root of a schema always is one, even without `x-kubernetes-embedded-resource`.
-    pub fn become_resource(&mut self) {
-        self.embedded = true;
-        self.has_resources = true;
-    }
-
     /// Prunes every default as an object would be pruned.
     pub fn prune_defaults(&mut self) {
         if let Some(mut default) = self.default.take() {

@@ -13,9 +13,8 @@ use k8s_openapi::api::{
 };
 use serde_json::{Value, json};
 
-use super::{component::files, expressions, *};
+use super::{component::files, expressions, registered::Stated, *};
 use crate::{
-    manager::Stated,
     scope::{FailurePolicy, Operation},
     testing::Trial,
 };
