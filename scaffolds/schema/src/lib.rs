@@ -56,6 +56,7 @@ mod options;
 mod parallel;
 mod pipeline;
 mod rust_formats;
+mod unions;
 
 pub mod checkout;
 pub mod compat;
