@@ -19,6 +19,9 @@ use crate::{
     object::AnyObject,
 };
 
+/// In the API server's message about a deletion of an object with another uid.
+const OTHER_UID: &str = "UID in precondition";
+
 /// Requests for objects of kind `K` in one namespace.
 ///
 /// kube writes names into paths as they are, so each request checks the names first: a name that would change the path
@@ -92,8 +95,8 @@ impl<'a, K: AnyObject> Requests<'a, K> {
             ..Preconditions::default()
         };
         match self.delete_if(name, only).await {
-            // Another object has its name.
-            Err(error) if error.code() == Some(409) => Ok(false),
+            // Another object has its name. A webhook may refuse a deletion with the same code.
+            Err(error) if error.code() == Some(409) && error.to_string().contains(OTHER_UID) => Ok(false),
             deleted => deleted,
         }
     }
