@@ -92,12 +92,7 @@ fn live_in(dir: &TempDir) {
         "            status.conditions.set(ready);\n",
         "            status.conditions.set(ready);\n            status.count = Some(1);\n",
     );
-    replace(
-        dir,
-        "src/main.rs",
-        "    let cli = Cli::parse();\n",
-        "    let cli = Cli::parse();\n    eprintln!(\"starting\");\n",
-    );
+    replace(dir, "src/main.rs", "struct Cli {\n", "/// Our flags.\nstruct Cli {\n");
     replace(
         dir,
         "Makefile",

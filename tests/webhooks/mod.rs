@@ -89,8 +89,8 @@ fn a_second_type_is_merged_into_edited_files() {
     replace(
         dir.path(),
         "src/main.rs",
-        "let cli = Cli::parse();",
-        "let cli = Cli::parse(); // mine",
+        "let cli: Cli = Operator::flags();",
+        "let cli: Cli = Operator::flags(); // mine",
     );
     webhook(dir.path(), "create", &["--defaulting"]).succeeds();
     let text = read(dir.path(), FILE);

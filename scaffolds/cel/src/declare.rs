@@ -1,8 +1,8 @@
 //! The declarations of a schema for its rules: types, and how large their values can be in one request.
 
-use super::escape::escape;
 use super::schema::Node;
 use super::types::{Object, Type};
+use kubewright_machinery::rule_names::escape;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

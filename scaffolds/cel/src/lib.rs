@@ -45,7 +45,6 @@
 
 mod ast;
 mod declare;
-mod escape;
 mod issue;
 mod language;
 mod lex;

@@ -5,7 +5,7 @@ mod macros;
 
 use super::ast::{Entry, Expr, Kind, Literal, Slot};
 use super::lex::{Lexeme, Token, binary, tokens};
-use super::{escape::RESERVED, issue::Issues, literal};
+use super::{issue::Issues, literal};
 
 /// The server's limit on the nesting of one rule of the grammar.
 const DEEPEST: usize = 250;
@@ -410,7 +410,7 @@ impl Parser<'_> {
             }
             return self.message(full);
         }
-        let reserved = RESERVED.contains(&name.text.as_str());
+        let reserved = kubewright_machinery::rule_names::RESERVED.contains(&name.text.as_str());
         let full = format!("{dot}{}", name.text);
         if let Some(at) = self.eat("(") {
             let start = self.peek().at;

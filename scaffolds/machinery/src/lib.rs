@@ -1,5 +1,5 @@
 //! The parts of Kubernetes' apimachinery and of Go's standard library that several crates of kubewright need, with the messages of
-//! kube-apiserver 1.36: formats, patterns, times, quantities, names, labels, object metadata and causes.
+//! kube-apiserver 1.36: formats, patterns, times, quantities, names (also in rules), labels, object metadata and causes.
 //!
 //! Everything is a pure function of its arguments. The crate depends on `serde_json` and `regex` alone, because every project
 //! compiles it before anything else of its own.
@@ -23,6 +23,7 @@ pub mod names;
 pub mod object_meta;
 pub mod pattern;
 pub mod quantity;
+pub mod rule_names;
 pub mod time;
 pub mod url;
 pub mod x509;

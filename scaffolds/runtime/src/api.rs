@@ -13,11 +13,14 @@ use serde_json::{Value, json};
 
 use crate::{
     error::{Error, Result},
-    informer::decode::{answer, metadata_of_each},
+    informer::decode,
     key::{ObjectKey, check_name, check_namespace},
     kind::Kind,
     object::AnyObject,
 };
+
+/// In the API server's message about a deletion of an object with another uid.
+const OTHER_UID: &str = "UID in precondition";
 
 /// Requests for objects of kind `K` in one namespace.
 ///
@@ -55,14 +58,14 @@ impl<'a, K: AnyObject> Requests<'a, K> {
     pub(crate) async fn get(&self, name: &str) -> Result<Option<K>> {
         self.check(name)?;
         let request = self.request.get(name, &Default::default()).map_err(build)?;
-        found(Box::pin(self.client.request(request)).await)
+        self.read(name, request, decode::one).await
     }
 
     /// As [`get`](Self::get), but only the object's metadata.
     pub(crate) async fn get_metadata(&self, name: &str) -> Result<Option<PartialObjectMeta<K>>> {
         self.check(name)?;
         let request = self.request.get_metadata(name, &Default::default()).map_err(build)?;
-        found(Box::pin(self.client.request(request)).await)
+        self.read(name, request, decode::metadata).await
     }
 
     /// One page of the metadata of the objects that `params` selects.
@@ -70,7 +73,7 @@ impl<'a, K: AnyObject> Requests<'a, K> {
         self.check_place()?;
         let request = self.request.list_metadata(params).map_err(build)?;
         let text = Box::pin(self.client.request_text(request)).await?;
-        Ok(metadata_of_each(&text).map_err(kube::Error::SerdeError)?)
+        Ok(decode::metadata_of_each(&text).map_err(kube::Error::SerdeError)?)
     }
 
     /// Creates the object, and returns it with packed `managedFields`; fails with 409 if an object of this name exists.
@@ -82,7 +85,8 @@ impl<'a, K: AnyObject> Requests<'a, K> {
         };
         let body = serde_json::to_vec(object).map_err(kube::Error::SerdeError)?;
         let request = self.request.create(&params, body).map_err(build)?;
-        self.written(request).await
+        let name = object["metadata"]["name"].as_str().unwrap_or_default();
+        self.written(name, request).await
     }
 
     /// Deletes the object if it still has this uid, and returns whether it did. Its own children are deleted after it.
@@ -92,8 +96,8 @@ impl<'a, K: AnyObject> Requests<'a, K> {
             ..Preconditions::default()
         };
         match self.delete_if(name, only).await {
-            // Another object has its name.
-            Err(error) if error.code() == Some(409) => Ok(false),
+            // Another object has its name. A webhook may refuse a deletion with the same code.
+            Err(error) if error.code() == Some(409) && error.to_string().contains(OTHER_UID) => Ok(false),
             deleted => deleted,
         }
     }
@@ -130,7 +134,7 @@ impl<'a, K: AnyObject> Requests<'a, K> {
             Some(part) => self.request.patch_subresource(part, name, &params, patch),
             None => self.request.patch(name, &params, patch),
         };
-        self.written(request.map_err(build)?).await
+        self.written(name, request.map_err(build)?).await
     }
 
     /// Writes the object as it is, by an empty merge patch, and returns whether it exists. An API server that stores another
@@ -162,7 +166,7 @@ impl<'a, K: AnyObject> Requests<'a, K> {
         // kube's own type of JSON patches needs another crate.
         let media = HeaderValue::from_static("application/json-patch+json");
         request.headers_mut().insert(CONTENT_TYPE, media);
-        self.written(request).await
+        self.written(name, request).await
     }
 
     fn check(&self, name: &str) -> Result<()> {
@@ -177,9 +181,26 @@ impl<'a, K: AnyObject> Requests<'a, K> {
         check_namespace(namespace).map_err(|why| refused(self.kind.kind(), "namespace", namespace, why))
     }
 
-    async fn written(&self, request: http::Request<Vec<u8>>) -> Result<K> {
+    async fn read<T>(
+        &self,
+        name: &str,
+        request: http::Request<Vec<u8>>,
+        decode: fn(&str) -> serde_json::Result<T>,
+    ) -> Result<Option<T>> {
+        let text = found(Box::pin(self.client.request_text(request)).await)?;
+        let decoded = text.map(|text| decode(&text).map_err(|error| self.undecodable(name, &error)));
+        decoded.transpose()
+    }
+
+    async fn written(&self, name: &str, request: http::Request<Vec<u8>>) -> Result<K> {
         let text = Box::pin(self.client.request_text(request)).await?;
-        Ok(answer(&text).map_err(kube::Error::SerdeError)?)
+        decode::answer(&text).map_err(|error| self.undecodable(name, &error))
+    }
+
+    /// The decoder's error names no object.
+    fn undecodable(&self, name: &str, error: &serde_json::Error) -> Error {
+        let text = format!("the {} `{name}` cannot be decoded: {error}", self.kind.kind());
+        kube::Error::SerdeError(serde::de::Error::custom(text)).into()
     }
 }
 

@@ -1,6 +1,7 @@
 //! The process around a manager: from flags to an exit code.
 
 mod dashboards;
+mod flags;
 mod manifests;
 mod threads;
 

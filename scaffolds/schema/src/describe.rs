@@ -6,7 +6,7 @@ use crate::{
     embedded,
     finding::Finding,
     options::Options,
-    parallel,
+    parallel, unions,
 };
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
@@ -190,7 +190,10 @@ fn one<D: Describe>(one: &D, options: &Options) -> Outcome {
             }
             if let Ok(Some(named)) = caught(|| one.named()) {
                 let plain = options.plain_kubernetes_types;
-                roots(&mut crd).for_each(|root| embedded::mark(root, &named, plain));
+                for root in roots(&mut crd) {
+                    embedded::mark(root, &named, plain);
+                    outcome.findings.extend(unions::write(type_name, root, &named));
+                }
             }
             let type_name = type_name.to_owned();
             outcome.described = Some(Described { type_name, crd });

@@ -62,6 +62,7 @@ mod options;
 mod parallel;
 mod pipeline;
 mod rust_formats;
+mod unions;
 
 pub mod checkout;
 #[cfg(feature = "lint")]

@@ -126,7 +126,8 @@ refuses! {
     internal: Internal =>
         "`spec.f`: an enum stores its variant's name in the property `type` (`#[serde(tag = \"type\")]`); kube-derive cannot make a \
          structural schema for internally or adjacently tagged enums\n\nhint: remove `#[serde(tag = …)]`, so that each variant \
-         becomes a separate property, or use a struct with an enum without data and optional fields";
+         becomes a separate property; or keep it, and put `#[schemars(with = \"…\")]` on the field, with a struct of the same fields and the \
+         markers of a union";
 }
 
 mod endless_rule {

@@ -26,6 +26,7 @@ const WOKEN: &str = "woken";
 const ENOUGH: usize = 3;
 
 #[derive(Parser)]
+#[command(version, about)]
 struct Cli {
     #[command(flatten)]
     operator: Options,
@@ -41,7 +42,7 @@ struct Cli {
 }
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli: Cli = Operator::flags();
     Operator::new(env!("CARGO_PKG_NAME"), cli.operator).run(async |manager| {
         if let Some(namespace) = &cli.grant_in {
             manager.grant(Rule::new(&[""], &["services"], &["get"]).in_namespace(namespace));

@@ -2,8 +2,8 @@
 
 use super::program::Program;
 use super::value::{Fault, Outcome, Val};
-use crate::escape::unescape;
 use kubewright_machinery::go;
+use kubewright_machinery::rule_names::unescape;
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, HashMap};
 

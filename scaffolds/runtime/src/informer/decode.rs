@@ -91,6 +91,24 @@ pub(crate) fn answer<K: Resource + DeserializeOwned>(json: &str) -> serde_json::
     Ok(object)
 }
 
+/// Decodes one object. Its `managedFields` are packed if they nest too deep for a decoder, as those of an object with deep fields do.
+pub(crate) fn one<K: Resource + DeserializeOwned>(json: &str) -> serde_json::Result<K> {
+    serde_json::from_str(json).or_else(|_| answer(json))
+}
+
+/// Decodes the metadata of one object, without those entries of `managedFields` that nest too deep for a decoder.
+pub(crate) fn metadata<K: AnyObject>(json: &str) -> serde_json::Result<PartialObjectMeta<K>> {
+    let (rest, records) = split(json);
+    let mut object: PartialObjectMeta<K> = serde_json::from_str(&rest)?;
+    let records: Option<Vec<&RawValue>> = records.map(serde_json::from_str).transpose()?.flatten();
+    let entries = records.into_iter().flatten();
+    let decoded: Vec<_> = entries
+        .filter_map(|entry| serde_json::from_str(entry.get()).ok())
+        .collect();
+    object.metadata.managed_fields = (!decoded.is_empty()).then_some(decoded);
+    Ok(object)
+}
+
 /// Decodes a list of the metadata of objects, each separately, and without their `managedFields`: those of an object whose fields nest
 /// too deep for a decoder do, too. Of an object whose metadata cannot be decoded, its name, namespace, uid and version.
 pub(crate) fn metadata_of_each<K: AnyObject>(json: &str) -> serde_json::Result<ObjectList<PartialObjectMeta<K>>> {
@@ -243,9 +261,34 @@ impl<K: Resource + 'static> Resource for Decoded<K> {
 #[cfg(test)]
 mod tests {
     use k8s_openapi::api::core::v1::ConfigMap;
+    use k8s_openapi::apimachinery::pkg::apis::meta::v1::ManagedFieldsEntry;
     use kube::core::DynamicObject;
 
     use super::*;
+
+    #[test]
+    fn of_managed_fields_those_that_nest_too_deep_are_left_out() {
+        let deep = "{\"f:a\":".repeat(200) + "{}" + &"}".repeat(200);
+        let text = format!(
+            r#"{{"apiVersion":"v1","kind":"ConfigMap","metadata":{{"name":"a","managedFields":[
+                {{"manager":"tenant","fieldsV1":{deep}}},{{"manager":"ours","subresource":"status","fieldsV1":{{"f:data":{{}}}}}}]}}}}"#
+        );
+        serde_json::from_str::<ConfigMap>(&text).unwrap_err();
+        let managers = |entries: Option<Vec<ManagedFieldsEntry>>| -> Vec<String> {
+            entries
+                .into_iter()
+                .flatten()
+                .filter_map(|entry| entry.manager)
+                .collect()
+        };
+        let read = metadata::<ConfigMap>(&text).unwrap();
+        assert_eq!(read.metadata.name.as_deref(), Some("a"));
+        assert_eq!(managers(read.metadata.managed_fields), ["ours"]);
+        let read = one::<ConfigMap>(&text).unwrap();
+        assert_eq!(managers(read.metadata.managed_fields), ["tenant"]);
+        let none = metadata::<ConfigMap>(r#"{"metadata":{"name":"a","managedFields":null}}"#).unwrap();
+        assert!(none.metadata.managed_fields.is_none());
+    }
 
     fn labelled(label: &str, more: &str) -> Decoded<DynamicObject> {
         let metadata = format!(r#"{{"name":"a","labels":{{"{label}":"not-convertible.0a"}}}}"#);

@@ -39,8 +39,8 @@ static SHARED: LazyLock<Budget> = LazyLock::new(|| Budget::of(limit()));
 /// # Guarantees
 ///
 /// Of the container's limit, an eighth is for bodies of requests, half for decoding them, and an eighth for responses until
-/// they are sent. One peer gets at most three quarters of the memory that the others leave, so however many there are, each of
-/// them leaves some for the next one; but for decoding, a request that needs more may take all while no other peer uses any or waits
+/// they are sent. One peer gets at most three quarters of the memory that the others leave, and a smaller part of it where three or more
+/// have some, so that `n` of them leave at least `1/16(n - 1)` of it for the next one; but for decoding, a request that needs more may take all while no other peer uses any or waits
 /// for some. The rest is for the operator itself.
 pub(crate) struct Budget {
     bodies: Arc<Pool>,

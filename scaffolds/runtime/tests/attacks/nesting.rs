@@ -1,11 +1,13 @@
 //! Objects whose fields nest deeper than decoders go: kube-apiserver stores 10,000 levels, also in `managedFields`. The server of these
 //! tests stores 120, so a response with such an object stands in for it.
 
+use std::collections::BTreeMap;
 use std::sync::{
     Arc,
     atomic::{AtomicUsize, Ordering::Relaxed},
 };
 
+use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{CustomResource, CustomResourceExt};
 use kubewright_runtime::{Action, Context, Controller, Manager, Reconciler, Result};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -14,7 +16,8 @@ use serde_json::{Map, Value, json};
 
 use crate::support::{
     World,
-    kinds::{FooBar, Running, at, foobar, seconds},
+    kinds::{FooBar, Running, at, config_map, foobar, seconds},
+    notes::{Seen, taken},
 };
 
 /// A kind whose specs may have any fields.
@@ -79,5 +82,71 @@ async fn an_object_that_nests_deep_keeps_no_operator_from_starting() {
     let child = world.object(&format!("{OPENS}/child")).unwrap();
     assert_eq!(child["metadata"]["labels"]["kubewright.dev/operator"], "test");
     assert_ne!(searched.load(Relaxed), 0);
+    running.stop().await.unwrap();
+}
+
+/// Claims ConfigMaps with a label, and notes why it cannot.
+struct Claims(Seen);
+
+impl Reconciler<FooBar> for Claims {
+    async fn reconcile(&self, cx: &Context<FooBar>, _: Arc<FooBar>) -> Result<Action> {
+        let claimed = cx.claim::<ConfigMap>().await;
+        self.0
+            .lock()
+            .unwrap()
+            .extend(claimed.as_ref().err().map(ToString::to_string));
+        claimed.map(|_| Action::Done)
+    }
+}
+
+/// Objects `a` and `b`, which claim a ConfigMap each; the response to a read of one of them has this change.
+fn claiming(read: &'static str, seen: &Seen, change: fn(&mut Value)) -> (World, Running) {
+    let world = World::new(&[FooBar::crd()]);
+    for name in ["a", "b"] {
+        world.put(&at(name), foobar("x"));
+        let map = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"labels": {"of": name}}});
+        world.put(&config_map(name), map);
+    }
+    let mut answer = world.object(&at(read)).unwrap();
+    change(&mut answer);
+    world.intercept(move |method, path| (method == "GET" && path == at(read)).then(|| (200, answer.clone())));
+    let manager = Manager::builder(world.client()).name("test").build();
+    Controller::<FooBar>::new("foobar")
+        .claims::<ConfigMap>(|foobar| {
+            let name = foobar.metadata.name.clone().unwrap_or_default();
+            BTreeMap::from([("of".to_owned(), name)])
+        })
+        .register(&manager, Claims(seen.clone()))
+        .unwrap();
+    (world, Running::start(manager))
+}
+
+fn owner(world: &World, name: &str) -> Value {
+    world.object(&config_map(name)).unwrap()["metadata"]["ownerReferences"][0]["name"].clone()
+}
+
+#[tokio::test(start_paused = true)]
+async fn managed_fields_that_nest_deep_keep_no_object_from_being_read() {
+    let (world, running) = claiming("a", &Seen::default(), |object| {
+        let fields = (0..200).fold(json!({}), |inner, _| json!({"f:a": inner}));
+        object["metadata"]["managedFields"] = json!([{"manager": "tenant", "fieldsV1": fields}]);
+    });
+    seconds(5).await;
+    assert_eq!([owner(&world, "a"), owner(&world, "b")], ["a", "b"]);
+    running.stop().await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_object_that_cannot_be_read_is_named_and_stops_no_other() {
+    let seen = Seen::default();
+    let (world, running) = claiming("a", &seen, |object| object["spec"] = json!({"target": {"deep": 1}}));
+    seconds(60).await;
+    assert_eq!([owner(&world, "a"), owner(&world, "b")], [Value::Null, json!("b")]);
+    let errors = taken(&seen);
+    let named = "the FooBar `a` cannot be decoded: invalid type: map";
+    assert!(
+        errors.len() > 1 && errors.iter().all(|it| it.contains(named)),
+        "{errors:?}"
+    );
     running.stop().await.unwrap();
 }

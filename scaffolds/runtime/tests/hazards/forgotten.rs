@@ -76,7 +76,7 @@ fn start(world: &World) -> Running {
 
 /// What happens to one write.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Fault {
+pub enum Fault {
     /// It is refused with this code and reason.
     Refused(u16, &'static str),
     /// The process dies there; the write is stored, or not.
@@ -84,7 +84,44 @@ enum Fault {
 }
 
 impl Fault {
-    const UNAVAILABLE: Self = Self::Refused(503, "ServiceUnavailable");
+    pub const UNAVAILABLE: Self = Self::Refused(503, "ServiceUnavailable");
+
+    /// Happens at the `n`th write.
+    pub fn inject(self, world: &World, n: usize) {
+        match self {
+            Self::Refused(code, reason) => {
+                let count = AtomicUsize::new(0);
+                world.intercept(move |verb, path| {
+                    let writes = !matches!(verb, "GET" | "WATCH");
+                    let fails = writes && count.fetch_add(1, Ordering::SeqCst) == n;
+                    fails.then(|| (code, failure(code, reason, path)))
+                });
+            }
+            Self::Dies { stored } => world.crash_at(n, stored),
+        }
+    }
+}
+
+/// The end state. A failure that was reported, and is over, leaves its condition, which is left out.
+pub fn end_state(world: &World) -> BTreeMap<String, Value> {
+    let mut state = world.end_state();
+    let over = |condition: &Value| condition["status"] == "True" && condition["reason"] == "Reconciled";
+    for object in state.values_mut() {
+        if object["status"]["conditions"]
+            .as_array()
+            .is_none_or(|all| all.iter().all(over))
+        {
+            object["status"] = Value::Null;
+        }
+    }
+    state
+}
+
+/// The writes so far.
+pub fn all_writes(world: &World) -> Vec<String> {
+    let mut writes = world.requests("");
+    writes.retain(|request| !request.starts_with("GET ") && !request.starts_with("WATCH "));
+    writes
 }
 
 /// The end state, with the reasons of the events for each object; and the writes.
@@ -98,17 +135,8 @@ async fn story(fault: Option<(usize, Fault)>) -> (End, Vec<String>) {
     let owner = json!([{"apiVersion": "test.example.com/v1", "kind": "FooBar", "name": "reads", "uid": uid, "controller": true}]);
     let old = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"ownerReferences": owner}});
     world.put(&config_map("old"), old);
-    match fault {
-        Some((n, Fault::Refused(code, reason))) => {
-            let count = AtomicUsize::new(0);
-            world.intercept(move |verb, path| {
-                let writes = !matches!(verb, "GET" | "WATCH");
-                let fails = writes && count.fetch_add(1, Ordering::SeqCst) == n;
-                fails.then(|| (code, failure(code, reason, path)))
-            });
-        }
-        Some((n, Fault::Dies { stored })) => world.crash_at(n, stored),
-        None => {}
+    if let Some((n, fault)) = fault {
+        fault.inject(&world, n);
     }
     let mut running = start(&world);
     seconds(2).await;
@@ -142,26 +170,14 @@ async fn story(fault: Option<(usize, Fault)>) -> (End, Vec<String>) {
     }
     let ended = running.stop().await;
     assert!(ended.is_ok(), "{fault:?}: {ended:?}");
-    let mut state = world.end_state();
-    // A failure that was reported, and is over, leaves its condition.
-    let over = |condition: &Value| condition["status"] == "True" && condition["reason"] == "Reconciled";
-    for object in state.values_mut() {
-        if object["status"]["conditions"]
-            .as_array()
-            .is_none_or(|all| all.iter().all(over))
-        {
-            object["status"] = Value::Null;
-        }
-    }
+    let mut state = end_state(&world);
     for secret in world.list(SECRETS) {
         let meta = &secret["metadata"];
         state.insert(meta["name"].to_string(), json!([meta["labels"], secret["data"]]));
     }
     let events = world.list(EVENTS).into_iter();
     let events = events.map(|event| format!("{} {}", event["regarding"]["name"], event["reason"]));
-    let mut writes = world.requests("");
-    writes.retain(|request| !request.starts_with("GET ") && !request.starts_with("WATCH "));
-    ((state, events.collect()), writes)
+    ((state, events.collect()), all_writes(&world))
 }
 
 /// Runs the story with this fault at each write of the one without.

@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::embedded::Types;
 use crate::examples::edges;
+use crate::unions;
 use crate::value::Structural;
 
 /// A step from a schema to one below it.
@@ -213,9 +214,11 @@ impl<'s> Sample<'s> {
                 optional.insert(name.clone(), value);
             }
         }
+        self.unite(schema, &mut object, at, in_focus)?;
         if !optional.is_empty() {
             let mut all = object.clone();
             all.extend(optional);
+            self.unite(schema, &mut all, at, in_focus)?;
             let compiled = Structural::compile(&json!({"type": "object", "properties": {"value": schema}}));
             if is_root || compiled.validate(&json!({"value": all})).is_empty() {
                 return Some(Value::Object(all));
@@ -229,6 +232,33 @@ impl<'s> Sample<'s> {
             return self.completed(schema, at, object);
         }
         Some(Value::Object(object))
+    }
+
+    /// Sets the member of a union that is in focus or that the discriminator names, and removes the others.
+    fn unite(
+        &self,
+        schema: &Value,
+        object: &mut Map<String, Value>,
+        at: &mut Vec<Step>,
+        in_focus: Option<&str>,
+    ) -> Option<()> {
+        let members = unions::members(schema);
+        for member in &members {
+            if in_focus == Some(&member.field) {
+                object.insert(member.discriminator.clone(), member.value.clone().into());
+            }
+        }
+        for member in members {
+            let is_named = object.get(&member.discriminator).is_some_and(|it| *it == member.value);
+            if is_named && member.is_required && !object.contains_key(&member.field) {
+                let field = &schema["properties"][&member.field];
+                let value = self.below(Step::Field(member.field.clone()), field, at, None)?;
+                object.insert(member.field.clone(), value);
+            } else if !is_named && in_focus != Some(&member.field) {
+                object.remove(&member.field);
+            }
+        }
+        Some(())
     }
 
     /// An object of a schema with branches, as enums with data have: with one more field, if it is invalid without.

@@ -25,6 +25,8 @@ pub(super) enum Shape {
     Docs,
     /// `x-kubernetes-validations`.
     Rules,
+    /// `k8s:unionMember`.
+    Member,
 }
 
 /// The fields of `JSONSchemaProps` in apiextensions.k8s.io/v1.
@@ -75,6 +77,9 @@ const KEYWORDS: [(&str, Shape); 44] = [
     ("x-kubernetes-validations", Shape::Rules),
 ];
 
+/// Markers that become rules.
+const MARKERS: [(&str, Shape); 2] = [(super::DISCRIMINATOR, Shape::Flag), (super::MEMBER, Shape::Member)];
+
 /// Other keywords that schemars writes. They constrain nothing, so they may be dropped.
 const REMARKS: [&str; 9] = [
     "$comment",
@@ -100,6 +105,9 @@ pub(super) const RULE: [(&str, Shape); 6] = [
 
 pub(super) const DOCS: [(&str, Shape); 2] = [("description", Shape::Text), ("url", Shape::Text)];
 
+/// The fields of the marker of a member of a union.
+pub(super) const MEMBERS: [(&str, Shape); 2] = [("memberName", Shape::Text), ("optional", Shape::Flag)];
+
 /// The shape of a keyword; `None` when there is no such keyword.
 pub(super) fn shape(keyword: &str) -> Option<Shape> {
     if REMARKS.contains(&keyword) {
@@ -113,6 +121,7 @@ pub(super) fn shape(keyword: &str) -> Option<Shape> {
     };
     KEYWORDS
         .iter()
+        .chain(&MARKERS)
         .find(|(known, _)| *known == keyword)
         .map(|(_, shape)| *shape)
 }
@@ -139,6 +148,10 @@ impl Shape {
             Shape::Items => (value.is_object() || value.is_array(), "a schema"),
             Shape::Docs => (value.is_object(), "an object with `url` and `description`"),
             Shape::Rules => (all(Value::is_object), "a list of validation rules"),
+            Shape::Member => (
+                value.is_object() || value.is_boolean(),
+                "true, or an object with `memberName` and `optional`",
+            ),
         };
         (!fits).then_some(wanted)
     }
@@ -146,7 +159,7 @@ impl Shape {
 
 /// The keyword that the author probably meant.
 pub(super) fn nearest(misspelt: &str) -> Option<&'static str> {
-    near(misspelt, KEYWORDS.iter().map(|(known, _)| *known))
+    near(misspelt, KEYWORDS.iter().chain(&MARKERS).map(|(known, _)| *known))
 }
 
 /// The most similar name, if one is similar enough.
@@ -181,6 +194,7 @@ mod tests {
         assert_eq!(nearest("x-kubernetes-lst-type"), Some("x-kubernetes-list-type"));
         assert_eq!(nearest("x-kubernetes-listType"), Some("x-kubernetes-list-type"));
         assert_eq!(nearest("maxlength"), Some("maxLength"));
+        assert_eq!(nearest("k8s:unionMembers"), Some("k8s:unionMember"));
         assert_eq!(nearest("x-acme-owner"), None);
     }
 }

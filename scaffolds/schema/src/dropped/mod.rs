@@ -18,6 +18,10 @@ use serde_json::{Map, Value};
 /// The key that kube-derive writes for `merge_strategy = StructMerge`; in the API server it is `x-kubernetes-map-type`.
 pub(crate) const STRUCT_TYPE: &str = "x-kubernetes-struct-type";
 
+/// The markers of unions, with the names that they have in Kubernetes' own types; [`unions`](crate::unions) makes rules of them.
+pub(crate) const DISCRIMINATOR: &str = "k8s:unionDiscriminator";
+pub(crate) const MEMBER: &str = "k8s:unionMember";
+
 /// Everything in a schema that a CustomResourceDefinition cannot represent.
 pub(crate) fn findings(type_name: &str, schema: &Value) -> Vec<Finding> {
     let mut findings = Vec::new();
@@ -70,11 +74,12 @@ fn check(node: &Map<String, Value>, field: &str, report: &mut impl FnMut(&str, S
     }
 }
 
-/// Checks the fields of objects that are not schemas themselves: validation rules and `externalDocs`.
+/// Checks the fields of objects that are not schemas themselves: validation rules, `externalDocs` and members of unions.
 fn members(key: &str, shape: Shape, value: &Value, field: &str, report: &mut impl FnMut(&str, String, String)) {
     let known: &[(&str, Shape)] = match shape {
         Shape::Rules => &keyword::RULE,
         Shape::Docs => &keyword::DOCS,
+        Shape::Member => &keyword::MEMBERS,
         _ => return,
     };
     let objects = value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice);

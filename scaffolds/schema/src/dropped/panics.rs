@@ -36,8 +36,8 @@ impl Cause {
                     "an enum stores its variant's name in the property `{name}` (`#[serde(tag = \"{name}\")]`); \
                      kube-derive cannot make a structural schema for internally or adjacently tagged enums"
                 ),
-                "remove `#[serde(tag = …)]`, so that each variant becomes a separate property, or use a struct with an \
-                 enum without data and optional fields",
+                "remove `#[serde(tag = …)]`, so that each variant becomes a separate property; or keep it, and put \
+                 `#[schemars(with = \"…\")]` on the field, with a struct of the same fields and the markers of a union",
             ),
             Self::Shared { name, is_tag: false } => (
                 format!(

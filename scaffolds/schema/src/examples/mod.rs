@@ -1,5 +1,5 @@
 //! Makes up objects for a schema, with values at the edges of Rust's types. They fit its types, limits and patterns, and have the fields of one
-//! variant of an enum; rules and other branches are left to chance.
+//! variant of an enum, or one member of a union; other rules and branches are left to chance.
 
 mod dice;
 pub(crate) mod edges;
@@ -7,6 +7,7 @@ pub(crate) mod edges;
 use serde_json::{Map, Value, json};
 
 pub use self::dice::Dice;
+use crate::unions::{self, Member};
 use crate::value::Structural;
 
 /// Names in maps.
@@ -26,6 +27,8 @@ enum Made {
         fields: Vec<(String, bool, Made)>,
         /// The required fields of each variant, of which an object has one.
         variants: Vec<Vec<String>>,
+        /// The members of unions, which the values of discriminators name.
+        members: Vec<Member>,
         /// The values of other names.
         others: Option<Box<Made>>,
     },
@@ -115,6 +118,7 @@ impl Made {
                 .map(|(name, schema)| (name.clone(), is_required(name), Self::of(schema, values)))
                 .collect(),
             variants: variants(&schema["oneOf"]),
+            members: unions::members(schema),
             others: others.map(|others| Box::new(Self::of(others, values))),
         }
     }
@@ -147,6 +151,7 @@ impl Made {
             Self::Object {
                 fields,
                 variants,
+                members,
                 others,
             } => {
                 let mut object = Map::new();
@@ -164,6 +169,15 @@ impl Made {
                         Some(value) => _ = object.insert(name.clone(), value),
                         None if required => return None,
                         None => {}
+                    }
+                }
+                for member in members {
+                    let is_named = object.get(&member.discriminator).is_some_and(|it| *it == member.value);
+                    if !is_named {
+                        object.remove(&member.field);
+                    } else if member.is_required && !object.contains_key(&member.field) {
+                        let (name, _, made) = fields.iter().find(|(name, ..)| *name == member.field)?;
+                        object.insert(name.clone(), made.value(dice, depth + 1)?);
                     }
                 }
                 if let Some(made) = others {

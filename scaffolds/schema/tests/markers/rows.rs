@@ -43,12 +43,21 @@ pub struct Part {
     pub rows: &'static [Row],
 }
 
-pub const PARTS: [Part; 5] = [
+pub const PARTS: [Part; 6] = [
     Part {
         title: "Fields and types",
         words: "An attribute of a field can also be on a newtype, `struct Port(#[schemars(range(min = 1))] u16)`. It then applies wherever \
                 the type is used.",
         rows: &FIELDS,
+    },
+    Part {
+        title: UNIONS,
+        words: "The markers of unions are those of Kubernetes' own types; controller-gen has none. `make manifests` writes the rules: a member is set if \
+                and only if the discriminator, a string or an enum, has its name. That is the name of the field with a capital letter, or \
+                `extend(\"k8s:unionMember\" = {\"memberName\": \"…\"})`; `\"optional\": true` lets it be absent. To match on such a union, give the field an enum, \
+                `#[schemars(with = \"Strategy\")] pub f: StrategyEnum`, that derives `Serialize` and `Deserialize` with `#[serde(tag = \"type\")]`: \
+                `make manifests` checks that it decodes what the rules admit.",
+        rows: &UNION,
     },
     Part {
         title: "Items of lists",
@@ -179,6 +188,14 @@ const FIELDS: [Row; 44] = [
         "kubebuilder:skip",
         "Not needed: only types that derive `CustomResource` and that `manifests::crds()` lists have CRDs.",
     ),
+];
+
+/// The title of the part with markers that controller-gen does not have.
+pub const UNIONS: &str = "Unions";
+
+const UNION: [Row; 2] = [
+    field("k8s:unionDiscriminator", "union", ""),
+    field("k8s:unionMember", "union", ""),
 ];
 
 const ITEMS: [Row; 18] = [

@@ -20,6 +20,7 @@ pub fn kinds(name: &str) -> Option<Vec<Kind>> {
         "at_most_one" => vec![kind::<at_most_one::FooBar>()],
         "at_least_one" => vec![kind::<at_least_one::FooBar>()],
         "exactly_one" => vec![kind::<exactly_one::FooBar>()],
+        "union" => vec![kind::<union::FooBar>()],
         "items_enum" => vec![kind::<items_enum::FooBar>()],
         "items_exclusive_maximum" => vec![kind::<items_exclusive_maximum::FooBar>()],
         "items_exclusive_minimum" => vec![kind::<items_exclusive_minimum::FooBar>()],
@@ -264,6 +265,33 @@ one_of! { exactly_one {
     }
     // [/]
 } }
+
+mod union {
+    use super::*;
+
+    #[derive(CustomResource, Clone, Debug, Deserialize, Serialize, JsonSchema)]
+    #[kube(group = "test.example.com", version = "v1", kind = "FooBar")]
+    pub struct FooBarSpec {
+        f: Strategy,
+    }
+
+    #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+    pub enum StrategyType {
+        Recreate,
+        RollingUpdate,
+    }
+
+    // [union]
+    #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+    #[serde(rename_all = "camelCase")]
+    pub struct Strategy {
+        #[schemars(extend("k8s:unionDiscriminator" = true))]
+        r#type: StrategyType,
+        #[schemars(extend("k8s:unionMember" = true))]
+        rolling_update: Option<Part>,
+    }
+    // [/]
+}
 
 /// A kind with a list of `Item`s.
 macro_rules! items {

@@ -16,7 +16,7 @@ struct Cli {
 }
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli: Cli = Operator::flags();
     Operator::new(env!("CARGO_PKG_NAME"), cli.operator)
         .crds(manifests::crds())
         .run(async |manager| {

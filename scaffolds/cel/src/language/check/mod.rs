@@ -4,9 +4,10 @@ mod message;
 
 use super::library::{self, Overload};
 use crate::ast::{Expr, Fold, Kind, Literal};
+use crate::issue::Issues;
 use crate::types::{Scope, Type, instance, of_literal, type_named};
 use crate::unify::{Unifier, most_general};
-use crate::{escape::escape, issue::Issues};
+use kubewright_machinery::rule_names::escape;
 use std::sync::Arc;
 
 /// The results of the checker, by node id.

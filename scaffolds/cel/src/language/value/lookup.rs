@@ -3,8 +3,8 @@
 
 use super::native::Native;
 use super::{Fault, Map, Outcome, Val};
-use crate::escape::escape;
 use kubewright_machinery::go;
+use kubewright_machinery::rule_names::escape;
 use serde_json::Value;
 use std::cell::RefCell;
 use std::collections::HashMap;

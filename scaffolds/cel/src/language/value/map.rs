@@ -1,8 +1,8 @@
 //! Maps and objects.
 
 use super::{Fault, Outcome, Val};
-use crate::escape::{escape, unescape};
 use crate::schema::Node;
+use kubewright_machinery::rule_names::{escape, unescape};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::BTreeMap;

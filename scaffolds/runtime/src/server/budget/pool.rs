@@ -79,7 +79,7 @@ impl Pool {
         let is_alone = others == 0 && used.waiting == 0 && own <= self.most / 4;
         let bytes = if bytes > self.longest() && is_alone {
             bytes.min(self.most - own)
-        } else if own.saturating_add(bytes) <= (self.most - others) / 4 * 3 {
+        } else if own.saturating_add(bytes) <= used.part(peer, self.most - others) {
             bytes
         } else {
             return None;
@@ -106,6 +106,18 @@ impl Drop for Reserved {
         }
         drop(used);
         self.pool.returned.notify_waiters();
+    }
+}
+
+impl Used {
+    /// Of the bytes that others leave, those that this peer may have: three quarters, while at most one other has some. From there on a part
+    /// that is smaller with each of the others, because they may be hostile: the next of `n` gets the `n`th part, which leaves 1/16(n - 1)
+    /// of all. With three quarters each it would be 1/4^n.
+    fn part(&self, peer: IpAddr, left: usize) -> usize {
+        match self.by_peer.len() - usize::from(self.by_peer.contains_key(&peer)) {
+            0 | 1 => left / 4 * 3,
+            others => left / others,
+        }
     }
 }
 
@@ -166,27 +178,30 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn peers_that_take_all_they_get_leave_a_quarter_of_what_is_left_to_the_next_one() {
+    async fn peers_that_take_all_they_get_leave_a_part_of_what_is_left_to_the_next_one() {
         let budget = Budget::of(128 << 20);
-        let (mut taken, mut tasks, mut left) = (Vec::new(), Vec::new(), 64 << 20);
-        for n in 1..=5 {
+        let (mut taken, mut tasks, all) = (Vec::new(), Vec::new(), 64 << 20);
+        for n in 1..=20 {
             let share = budget.share(hostile(n));
             while let Some(reserved) = share.try_scratch(1 << 10) {
                 taken.push(reserved);
             }
+            let left = match usize::from(n) {
+                1 => all / 4,
+                n => all / 16 / (n - 1),
+            };
             // Requests that wait for what nobody has, and one for all of the memory.
-            for bytes in [1 << 10, left, 64 << 20] {
+            for bytes in [1 << 10, left, all] {
                 let share = Arc::clone(&share);
                 tasks.push(tokio::spawn(async move { drop(share.scratch(bytes).await) }));
             }
             tokio::task::yield_now().await;
-            left /= 4;
-            assert!(budget.work.most - budget.work.used().all >= left);
-            // Three quarters of it are for the next one, at once.
-            let honest = timeout(Duration::ZERO, budget.share(OTHER).work(&vec![b'1'; left / 4], 3)).await;
+            assert!(budget.work.most - budget.work.used().all >= left, "{n}");
+            // A part of it is for the next one, at once.
+            let part = left / usize::from(n).max(2);
+            let honest = timeout(Duration::ZERO, budget.share(OTHER).work(&vec![b'1'; part / 4], 3)).await;
             honest.unwrap().unwrap();
         }
-        assert_eq!(left, 64 << 10, "with five peers at 128 MiB");
         assert!(tasks.iter().all(|task| !task.is_finished()));
         drop(taken);
         for task in tasks {

@@ -1,7 +1,7 @@
-//! Escapes property names to identifiers in rules, and unescapes them.
+//! Escapes property names to identifiers in validation rules (CEL), and unescapes them, as k8s.io/apiserver does.
 
 /// Reserved words of CEL, which cannot be identifiers: a property with such a name is written `__name__`.
-pub(super) const RESERVED: [&str; 21] = [
+pub const RESERVED: [&str; 21] = [
     "true",
     "false",
     "null",
@@ -33,7 +33,8 @@ const ESCAPES: [(&str, &str); 4] = [
 ];
 
 /// The identifier of a property; `None` if rules cannot access it.
-pub(super) fn escape(name: &str) -> Option<String> {
+#[must_use]
+pub fn escape(name: &str) -> Option<String> {
     if name.is_empty() || name.starts_with(|c: char| c.is_ascii_digit()) {
         return None;
     }
@@ -57,7 +58,8 @@ pub(super) fn escape(name: &str) -> Option<String> {
 }
 
 /// The property of an identifier; `None` if it is not a valid escaped name.
-pub(super) fn unescape(identifier: &str) -> Option<String> {
+#[must_use]
+pub fn unescape(identifier: &str) -> Option<String> {
     let mut out = String::new();
     let mut rest = identifier;
     while !rest.is_empty() {
