@@ -1,6 +1,7 @@
 //! A kind, and simulations of operators of it.
 
 pub mod careless;
+pub mod chancy;
 pub mod right;
 pub mod wrong;
 

@@ -29,6 +29,7 @@ use super::{
 };
 use crate::response::Body;
 
+type ApiRequest = Request<Full<Bytes>>;
 type ApiAnswer = Response<UnsyncBoxBody<Bytes, BoxError>>;
 
 /// How long a request without an answer waits.
@@ -74,8 +75,11 @@ impl Connection {
         Timestamp::UNIX_EPOCH.saturating_add(now).unwrap_or(Timestamp::MAX)
     }
 
-    fn name(&self) -> String {
-        format!("operator {}", self.process.number)
+    /// The process, and the controller that sends this request.
+    fn name(&self, call: &SentRequest) -> String {
+        let controller = call.reconcile.as_deref().and_then(|it| it.split_once(' '));
+        let controller = controller.map(|(name, _)| format!("/{name}"));
+        format!("operator {}{}", self.process.number, controller.unwrap_or_default())
     }
 
     fn is_dead(&self) -> bool {
@@ -93,18 +97,26 @@ impl Connection {
     where
         B: http_body::Body<Data: Buf + Send, Error: Display> + Send + 'static,
     {
+        let (parts, body) = request.into_parts();
+        let body = body.collect().await.map_err(|error| error.to_string())?.to_bytes();
+        self.send(Request::from_parts(parts, Full::new(body.clone())), body)
+            .await
+    }
+
+    async fn send(self, request: ApiRequest, body: Bytes) -> Result<ApiAnswer, BoxError> {
         let call = SentRequest::of(&request);
         let Some(delay) = self.world.delay(&call).filter(|_| !self.is_dead()) else {
             return pending().await;
         };
         if call.class != Class::Aside {
             sleep(delay).await;
+            self.world.take_turn(&call).await;
         }
         if self.is_dead() {
             return pending().await;
         }
         let before = self.world.version();
-        let fault = self.world.meet(&call);
+        let fault = self.world.meet(&call, body);
         if let Some(fault) = fault
             && let Some(answer) = self.instead(fault, &call).await
         {
@@ -136,13 +148,13 @@ impl Connection {
                 pending().await
             }
             Fault::Refused(code) => {
-                self.world.tell(&self.name(), call.text.clone());
+                self.world.tell(&self.name(call), call.text.clone());
                 self.world.tell_fault(fault);
                 self.world.stir();
                 Some(Ok(refusal(code)))
             }
             Fault::Timeout => {
-                self.world.tell(&self.name(), call.text.clone());
+                self.world.tell(&self.name(call), call.text.clone());
                 self.world.tell_fault(fault);
                 sleep(TIMEOUT).await;
                 self.world.stir();
@@ -161,7 +173,7 @@ impl Connection {
     }
 
     /// A list of a process that sees the past is one of an earlier version; its watches begin later.
-    async fn of_the_past<B>(&self, request: Request<B>, call: &SentRequest) -> Request<B> {
+    async fn of_the_past(&self, request: ApiRequest, call: &SentRequest) -> ApiRequest {
         let Some(past) = self.process.past.filter(|past| Instant::now() < past.until) else {
             return request;
         };
@@ -182,7 +194,7 @@ impl Connection {
                 self.world.stir();
             }
             let outcome = if code < 300 { String::new() } else { format!(": {code}") };
-            self.world.tell(&self.name(), format!("{}{outcome}", call.text));
+            self.world.tell(&self.name(call), format!("{}{outcome}", call.text));
         } else if code >= 500 {
             self.world.stir();
         }
@@ -296,7 +308,7 @@ fn refusal(code: u16) -> ApiAnswer {
 }
 
 /// The same list as of an earlier version, whole.
-fn as_of<B>(request: Request<B>, version: u64) -> Request<B> {
+fn as_of(request: ApiRequest, version: u64) -> ApiRequest {
     let (mut parts, body) = request.into_parts();
     let query = parts.uri.query().unwrap_or_default();
     let selects = |pair: &&str| pair.starts_with("labelSelector=") || pair.starts_with("fieldSelector=");

@@ -7,6 +7,7 @@ use super::{
     oracle::Finding,
     state::State,
     story::{CHANGED, PHASES, Plan, Run, Stage, TEARDOWN},
+    trace,
     workers::{self, FailedSchedule},
     world::{Sent, TraceStep},
 };
@@ -57,12 +58,14 @@ impl Exploration<'_> {
     pub(super) fn explore(self) -> Result<Report, String> {
         let mut report = Report {
             seed: self.stage.seed,
-            runs: 3,
+            runs: 4,
             failure: None,
             differs: None,
             omitted: self.omitted(),
         };
         let calm = self.calm()?;
+        let again = self.calm()?;
+        report.differs = trace::difference(&calm, &again);
         if let Some(finding) = calm.finding {
             report.failure = Some(FailedRun {
                 schedule: Schedule::default(),
@@ -71,8 +74,6 @@ impl Exploration<'_> {
             });
             return Ok(report);
         }
-        let again = self.stage.play(&Plan::default())?;
-        report.differs = difference(&calm.steps, &again.steps);
         let schedules = self.schedules(&calm);
         let progress = &mut |done| (self.progress)(done, schedules.len());
         let failed = workers::first_failure(self.stage, &calm.states, &schedules, progress)?;
@@ -106,6 +107,23 @@ impl Exploration<'_> {
                 "a fault of `{schedule}` did not happen\n\nhint: the operator has changed since; run `make sim` without ONLY"
             )),
         }
+    }
+
+    /// Runs this schedule as often, and returns the first difference between its traces.
+    ///
+    /// # Errors
+    /// A run cannot be started.
+    pub(super) fn repeat(&self, schedule: &Schedule, times: usize) -> Result<Option<String>, String> {
+        let calm = self.calm()?;
+        let first = self.stage.play(&Plan::faulty(schedule, &calm.states))?;
+        for _ in 1..times {
+            let again = self.stage.play(&Plan::faulty(schedule, &calm.states))?;
+            let difference = trace::difference(&first, &again);
+            if difference.is_some() {
+                return Ok(difference);
+            }
+        }
+        Ok(None)
     }
 
     /// The run without faults. After a change of the spec its state is that of samples that are created with that spec.
@@ -197,17 +215,4 @@ fn is_possible(fault: Fault, write: &Sent) -> bool {
         Fault::User(action) => write.phase != CHANGED || action != UserAction::Recreate,
         _ => true,
     }
-}
-
-/// The first difference between two traces.
-fn difference(one: &[TraceStep], other: &[TraceStep]) -> Option<String> {
-    let line = |step: Option<&TraceStep>| {
-        step.map_or_else(
-            || "nothing".to_owned(),
-            |step| format!("{:.3} s {} {}", step.at.as_secs_f64(), step.who, step.what),
-        )
-    };
-    let most = one.len().max(other.len());
-    let n = (0..most).find(|&n| one.get(n) != other.get(n))?;
-    Some(format!("`{}`, and `{}`", line(one.get(n)), line(other.get(n))))
 }

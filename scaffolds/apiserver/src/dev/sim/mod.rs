@@ -12,10 +12,12 @@ mod fault;
 mod oracle;
 mod panics;
 mod processes;
+mod reconciles;
 mod report;
 mod setup;
 mod state;
 mod story;
+mod trace;
 mod users;
 mod workers;
 mod world;
@@ -150,6 +152,25 @@ impl Simulation {
             progress,
         }
         .explore()
+    }
+
+    /// Runs these faults, in the form of `ONLY`, that many times, and returns the first difference between the traces.
+    ///
+    /// # Errors
+    /// A definition, a sample or a fault is refused.
+    pub fn repeat(self, world: Objects, faults: &str, times: usize) -> Result<Option<String>, String> {
+        let definitions = world.definitions.into_iter().map(|object| Manifest {
+            file: "definition".into(),
+            object,
+        });
+        let setup = block_on(Setup::of(definitions.collect(), world.samples))?;
+        let stage = self.stage(setup, 1);
+        let exploration = Exploration {
+            stage: &stage,
+            pairs: 0,
+            progress: &mut |_, _| {},
+        };
+        exploration.repeat(&faults.parse()?, times)
     }
 
     fn stage(self, mut setup: Setup, seed: u64) -> Stage {

@@ -15,15 +15,18 @@ use tokio::{
 };
 
 use super::{
+    chance,
     fault::{At, Fault, Schedule},
     oracle::{self, Finding, Oracle},
     panics,
     processes::{self, RESTART, Start},
+    reconciles,
     setup::Setup,
     state::{self, Live, State},
     users::Users,
-    world::{Channels, Sent, TraceStep, UserRequest, World},
+    world::{Channels, Sent, TraceStep, TracedRequest, UserRequest, World},
 };
+use crate::meta::generate;
 
 /// The phases of a run.
 pub(super) const PHASES: [&str; 8] = [
@@ -63,6 +66,7 @@ pub(super) struct Run {
     /// The writes, and the phase of each read.
     pub writes: Vec<Sent>,
     pub reads: Vec<usize>,
+    pub requests: Vec<TracedRequest>,
     /// Whether each fault has happened.
     pub is_complete: bool,
 }
@@ -109,8 +113,12 @@ impl Stage {
             .build();
         let runtime = runtime.map_err(|error| format!("cannot start: {error}"))?;
         panics::watch();
+        generate::seed(Some(chance::hash(self.seed, "names and uids")));
+        let following = reconciles::follow();
         let run = runtime.block_on(self.run(plan));
         drop(runtime);
+        drop(following);
+        generate::seed(None);
         panics::unwatch();
         run
     }
@@ -164,6 +172,7 @@ impl Stage {
             steps: std::mem::take(&mut book.steps),
             writes: std::mem::take(&mut book.writes),
             reads: std::mem::take(&mut book.reads),
+            requests: std::mem::take(&mut book.requests),
             is_complete: book.happened >= plan.schedule.0.len(),
         })
     }

@@ -13,6 +13,7 @@ use http_body_util::{BodyExt, Full};
 use serde_json::Value;
 use tokio::{
     sync::{mpsc, watch},
+    task::yield_now,
     time::Instant,
 };
 use tower::ServiceExt;
@@ -69,6 +70,8 @@ pub(super) struct Book {
     /// The writes so far, and the phase of each read.
     pub writes: Vec<Sent>,
     pub reads: Vec<usize>,
+    /// The requests of the operator in their order.
+    pub requests: Vec<TracedRequest>,
     /// When something was last written, or failed.
     pub active: Instant,
     /// The request that is sent in a loop.
@@ -78,6 +81,18 @@ pub(super) struct Book {
     /// How many of the faults have happened.
     pub happened: usize,
     counts: BTreeMap<String, Count>,
+    /// The requests that have arrived in this moment, and wait for their turn.
+    arrived: Vec<String>,
+}
+
+/// A request of the operator, for the comparison of two runs.
+#[derive(Clone, Debug)]
+pub(super) struct TracedRequest {
+    pub at: Duration,
+    pub text: String,
+    /// The controller and the object whose reconcile sends it, if one does.
+    pub reconcile: Option<String>,
+    pub body: Bytes,
 }
 
 /// A write.
@@ -91,6 +106,18 @@ pub(super) struct Sent {
 struct Count {
     minute: u64,
     requests: u32,
+}
+
+impl Book {
+    /// Counts a request of this minute, and returns how many there are.
+    fn count(&mut self, text: &str, minute: u64) -> u32 {
+        let count = self.counts.entry(text.to_owned()).or_default();
+        if count.minute != minute {
+            (count.minute, count.requests) = (minute, 0);
+        }
+        count.requests += 1;
+        count.requests
+    }
 }
 
 impl World {
@@ -109,11 +136,13 @@ impl World {
                 phase: 0,
                 writes: Vec::new(),
                 reads: Vec::new(),
+                requests: Vec::new(),
                 active: now,
                 hot: None,
                 ended: Vec::new(),
                 happened: 0,
                 counts: BTreeMap::new(),
+                arrived: Vec::new(),
             }),
         }
     }
@@ -160,24 +189,40 @@ impl World {
             _ => READS_A_MINUTE,
         };
         let mut book = self.book();
-        let count = book.counts.entry(call.text.clone()).or_default();
-        if count.minute != minute {
-            (count.minute, count.requests) = (minute, 0);
-        }
-        count.requests += 1;
-        let requests = count.requests;
-        if requests > most {
+        if book.count(&call.text, minute) > most {
             book.hot.get_or_insert_with(|| call.text.clone());
             return None;
         }
-        let text = format!("{} {minute} {requests}", call.text);
+        let identity = call.identity();
+        let requests = book.count(&identity, minute);
+        let text = format!("{identity} {minute} {requests}");
         Some(Duration::from_millis(1 + chance::hash(self.seed, &text) % 31))
     }
 
-    /// Counts a request, and returns the fault that it meets.
-    pub(super) fn meet(&self, call: &SentRequest) -> Option<Fault> {
+    /// Waits until all requests of this moment that precede this one have gone on: tasks are woken in no fixed order, and
+    /// `select!` polls its branches in a random one.
+    pub(super) async fn take_turn(&self, call: &SentRequest) {
+        let text = call.identity();
+        self.book().arrived.push(text.clone());
+        let turn = Turn { world: self, text };
+        yield_now().await;
+        while self.book().arrived.iter().min() != Some(&turn.text) {
+            yield_now().await;
+        }
+    }
+
+    /// Counts a request with this body, and returns the fault that it meets.
+    pub(super) fn meet(&self, call: &SentRequest, body: Bytes) -> Option<Fault> {
         let mut book = self.book();
         let phase = book.phase;
+        if call.class != Class::Aside {
+            book.requests.push(TracedRequest {
+                at: self.began.elapsed(),
+                text: call.text.clone(),
+                reconcile: call.reconcile.clone(),
+                body,
+            });
+        }
         let at = match call.class {
             Class::Write => {
                 book.writes.push(Sent {
@@ -224,6 +269,21 @@ impl World {
         let body = answer.into_body().collect().await;
         let body = body.map(|body| serde_json::from_slice(&body.to_bytes()).unwrap_or_default());
         (code, body.unwrap_or_default())
+    }
+}
+
+/// A request that waits for its turn, or is given up.
+struct Turn<'a> {
+    world: &'a World,
+    text: String,
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        let arrived = &mut self.world.book().arrived;
+        if let Some(n) = arrived.iter().position(|text| *text == self.text) {
+            arrived.remove(n);
+        }
     }
 }
 
