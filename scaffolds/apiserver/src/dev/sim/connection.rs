@@ -17,7 +17,7 @@ use futures::{StreamExt, future::pending, stream};
 use http::{Request, Response, Uri};
 use http_body::Frame;
 use http_body_util::{BodyExt, Full, StreamBody, combinators::UnsyncBoxBody};
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 use tokio::time::{Instant, sleep, sleep_until};
 use tower::{BoxError, ServiceExt};
@@ -25,9 +25,10 @@ use tower::{BoxError, ServiceExt};
 use super::{
     call::{Class, SentRequest},
     fault::Fault,
+    processes::{End, RESTART},
     world::{Watches, World},
 };
-use crate::response::Body;
+use crate::{Peer, response::Body, user::User};
 
 type ApiRequest = Request<Full<Bytes>>;
 type ApiAnswer = Response<UnsyncBoxBody<Bytes, BoxError>>;
@@ -36,6 +37,8 @@ type ApiAnswer = Response<UnsyncBoxBody<Bytes, BoxError>>;
 const TIMEOUT: Duration = Duration::from_secs(30);
 /// How much later watches deliver in a phase of late events.
 const LATE: Duration = Duration::from_secs(20);
+/// How long after its successor has started a delayed write is carried out.
+const DELAYED: Duration = Duration::from_secs(10);
 
 /// A process' connection to the simulated API server: a tower service for `kube::Client::new`. Clones are the same
 /// connection.
@@ -51,6 +54,10 @@ pub(super) struct Process {
     pub dead: AtomicBool,
     /// Lists are of this version, and watches start at this time.
     pub past: Option<Past>,
+    /// How many seconds its clock is ahead.
+    pub skew: i64,
+    /// Its user; without one it may do everything.
+    pub user: Option<User>,
 }
 
 #[derive(Clone, Copy)]
@@ -69,10 +76,12 @@ impl Connection {
         self.world.seed
     }
 
-    /// The time of the API server, which begins at the same time in each run and goes on with tokio's clock.
+    /// The time of the process' machine, which begins at the same time in each run and goes on with tokio's clock.
     pub fn now(&self) -> Timestamp {
         let now = self.world.server.core().clock.now();
-        Timestamp::UNIX_EPOCH.saturating_add(now).unwrap_or(Timestamp::MAX)
+        let now = Timestamp::UNIX_EPOCH.saturating_add(now).unwrap_or(Timestamp::MAX);
+        now.saturating_add(SignedDuration::from_secs(self.process.skew))
+            .unwrap_or(now)
     }
 
     /// The process, and the controller that sends this request.
@@ -86,19 +95,22 @@ impl Connection {
         self.process.dead.load(Ordering::Relaxed)
     }
 
-    fn die(&self, past: Option<u64>) {
+    fn die(&self, end: End) {
         self.process.dead.store(true, Ordering::Relaxed);
         self.world.stir();
         // The run may be over.
-        let _ = self.world.kill.send(past);
+        let _ = self.world.kill.send(end);
     }
 
     async fn pass<B>(self, request: Request<B>) -> Result<ApiAnswer, BoxError>
     where
         B: http_body::Body<Data: Buf + Send, Error: Display> + Send + 'static,
     {
-        let (parts, body) = request.into_parts();
+        let (mut parts, body) = request.into_parts();
         let body = body.collect().await.map_err(|error| error.to_string())?.to_bytes();
+        if let Some(user) = &self.process.user {
+            parts.extensions.insert(Peer::Certified(user.clone()));
+        }
         self.send(Request::from_parts(parts, Full::new(body.clone())), body)
             .await
     }
@@ -122,6 +134,12 @@ impl Connection {
         {
             return answer;
         }
+        if fault == Some(Fault::Delayed) {
+            self.world.tell_fault(Fault::Delayed);
+            self.die(End::default());
+            tokio::spawn(self.carry_out_later(request, call));
+            return pending().await;
+        }
         let request = self.of_the_past(request, &call).await;
         // The service never fails.
         let answer = self.world.server.service().oneshot(request).await;
@@ -133,10 +151,20 @@ impl Connection {
             if fault == Fault::Lost {
                 return Err(io::Error::from(io::ErrorKind::ConnectionReset).into());
             }
-            self.die((fault == Fault::CrashStale).then_some(before));
+            let past = (fault == Fault::CrashStale).then_some(before);
+            self.die(End { past, skew: 0 });
             return pending().await;
         }
         Ok(answer.map(|body| self.body(body, &call)))
+    }
+
+    /// Carries out a write of a process that has ended.
+    async fn carry_out_later(self, request: ApiRequest, call: SentRequest) {
+        sleep(RESTART + DELAYED).await;
+        let before = self.world.version();
+        let answer = self.world.server.service().oneshot(request).await;
+        let code = answer.map_or(0, |answer| answer.status().as_u16());
+        self.note(&call, code, self.world.version() != before);
     }
 
     /// The outcome of a request that its fault prevents.
@@ -144,8 +172,13 @@ impl Connection {
         match fault {
             Fault::CrashBefore => {
                 self.world.tell_fault(fault);
-                self.die(None);
+                self.die(End::default());
                 pending().await
+            }
+            Fault::Refused(403) => {
+                self.world.tell(&self.name(call), format!("{}: 403", call.text));
+                self.world.stir();
+                Some(Ok(refusal(403)))
             }
             Fault::Refused(code) => {
                 self.world.tell(&self.name(call), call.text.clone());
@@ -286,6 +319,7 @@ fn refusal(code: u16) -> ApiAnswer {
             "Conflict",
             "Operation cannot be fulfilled: the object has been modified; please apply your changes to the latest version and try again",
         ),
+        403 => ("Forbidden", "forbidden: the permission was taken away for a while"),
         429 => (
             "TooManyRequests",
             "the server has received too many requests and has asked us to try again later",

@@ -1,6 +1,8 @@
 //! The schedules of a simulation, in their order: no fault, each fault by itself, then random pairs. A failure is shrunk to
 //! its fewest faults.
 
+use std::collections::BTreeMap;
+
 use super::{
     chance::Chance,
     fault::{At, Fault, OF_PHASES, OF_READS, OF_WRITES, Point, Schedule, UserAction},
@@ -39,6 +41,27 @@ impl FailedRun {
     pub fn only(&self) -> String {
         self.schedule.to_string()
     }
+}
+
+impl Report {
+    /// Of one run that failed.
+    pub(super) fn of_failure(seed: u64, failure: FailedRun) -> Self {
+        Self {
+            seed,
+            runs: 1,
+            failure: Some(failure),
+            differs: None,
+            omitted: Vec::new(),
+        }
+    }
+}
+
+/// The outcome of one schedule.
+pub(super) enum Replay {
+    /// What is wrong, if anything is, and all steps.
+    Ended(Option<Finding>, Vec<TraceStep>),
+    /// A fault did not happen: the operator has changed.
+    Incomplete,
 }
 
 /// What to explore.
@@ -95,18 +118,16 @@ impl Exploration<'_> {
     ///
     /// # Errors
     /// A run cannot be started.
-    pub(super) fn replay(&self, schedule: &Schedule) -> Result<(Option<Finding>, Vec<TraceStep>), String> {
+    pub(super) fn replay(&self, schedule: &Schedule) -> Result<Replay, String> {
         let calm = self.calm()?;
         if schedule.0.is_empty() || calm.finding.is_some() {
-            return Ok((calm.finding, calm.steps));
+            return Ok(Replay::Ended(calm.finding, calm.steps));
         }
         let run = self.stage.play(&Plan::faulty(schedule, &calm.states))?;
-        match run.is_complete {
-            true => Ok((run.finding, run.steps)),
-            false => Err(format!(
-                "a fault of `{schedule}` did not happen\n\nhint: the operator has changed since; run `make sim` without ONLY"
-            )),
-        }
+        Ok(match run.is_complete {
+            true => Replay::Ended(run.finding, run.steps),
+            false => Replay::Incomplete,
+        })
     }
 
     /// Runs this schedule as often, and returns the first difference between its traces.
@@ -171,6 +192,7 @@ impl Exploration<'_> {
         for n in 0..calm.reads.len() {
             points.extend(OF_READS.map(|fault| Point { at: At::Read(n), fault }));
         }
+        sort(&mut points, calm);
         let mut chance = Chance::new(self.stage.seed);
         let single = |point: &Point| Schedule(vec![*point]);
         let mut schedules: Vec<_> = points.iter().map(single).collect();
@@ -203,6 +225,22 @@ impl Exploration<'_> {
         }
         Ok(failure)
     }
+}
+
+/// Each fault first meets each request once, then each a second time, and so on: requests that differ only in their time are
+/// likely to have the same mistake.
+fn sort(points: &mut [Point], calm: &Run) {
+    let mut met: BTreeMap<(String, String), usize> = BTreeMap::new();
+    points.sort_by_cached_key(|point| {
+        let text = match point.at {
+            At::Write(n) => calm.writes[n].text.clone(),
+            At::Read(n) => calm.reads[n].text.clone(),
+            At::Phase(_) => String::new(),
+        };
+        let times = met.entry((point.fault.name().to_owned(), text)).or_default();
+        *times += 1;
+        *times
+    });
 }
 
 /// Whether a fault can happen at this write, and leaves the specs as they are meant to be in its phase.

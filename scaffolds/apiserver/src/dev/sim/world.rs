@@ -12,7 +12,7 @@ use http::{Method, Request};
 use http_body_util::{BodyExt, Full};
 use serde_json::Value;
 use tokio::{
-    sync::{mpsc, watch},
+    sync::{broadcast::Receiver, mpsc, watch},
     task::yield_now,
     time::Instant,
 };
@@ -22,8 +22,9 @@ use super::{
     call::{Class, SentRequest},
     chance,
     fault::{At, Fault, Schedule, UserAction},
+    processes::End,
 };
-use crate::server::ApiServer;
+use crate::{authorize::Refusal, server::ApiServer};
 
 /// Requests of one text in a minute that are no loop.
 const WRITES_A_MINUTE: u32 = 240;
@@ -52,11 +53,13 @@ pub(super) struct Watches {
 /// One run.
 pub(super) struct World {
     pub server: ApiServer,
+    /// The requests that no role grants.
+    pub refusals: Mutex<Receiver<Refusal>>,
     pub seed: u64,
     pub schedule: Schedule,
     pub watches: watch::Sender<Watches>,
-    /// Ends the present process; the next one gets lists of this version, if there is one.
-    pub kill: mpsc::UnboundedSender<Option<u64>>,
+    /// Ends the present process.
+    pub kill: mpsc::UnboundedSender<End>,
     /// What users are to do at once, for the run's users.
     pub interfere: mpsc::UnboundedSender<UserAction>,
     began: Instant,
@@ -67,13 +70,15 @@ pub(super) struct World {
 pub(super) struct Book {
     pub steps: Vec<TraceStep>,
     pub phase: usize,
-    /// The writes so far, and the phase of each read.
+    /// The writes and the reads so far.
     pub writes: Vec<Sent>,
-    pub reads: Vec<usize>,
+    pub reads: Vec<Sent>,
     /// The requests of the operator in their order.
     pub requests: Vec<TracedRequest>,
     /// When something was last written, or failed.
     pub active: Instant,
+    /// Until when the operator's writes are forbidden.
+    pub forbidden: Option<Instant>,
     /// The request that is sent in a loop.
     pub hot: Option<String>,
     /// The processes that ended by themselves, with their errors.
@@ -95,11 +100,12 @@ pub(super) struct TracedRequest {
     pub body: Bytes,
 }
 
-/// A write.
-#[derive(Clone, Copy, Debug)]
+/// A write or a read.
+#[derive(Clone, Debug)]
 pub(super) struct Sent {
     pub phase: usize,
     pub is_delete: bool,
+    pub text: String,
 }
 
 #[derive(Default)]
@@ -124,6 +130,7 @@ impl World {
     pub(super) fn new(server: ApiServer, seed: u64, schedule: Schedule, channels: Channels) -> Self {
         let now = Instant::now();
         Self {
+            refusals: Mutex::new(server.refusals()),
             server,
             seed,
             schedule,
@@ -138,6 +145,7 @@ impl World {
                 reads: Vec::new(),
                 requests: Vec::new(),
                 active: now,
+                forbidden: None,
                 hot: None,
                 ended: Vec::new(),
                 happened: 0,
@@ -223,21 +231,25 @@ impl World {
                 body,
             });
         }
+        let sent = Sent {
+            phase,
+            is_delete: call.is_delete,
+            text: call.text.clone(),
+        };
         let at = match call.class {
             Class::Write => {
-                book.writes.push(Sent {
-                    phase,
-                    is_delete: call.is_delete,
-                });
+                book.writes.push(sent);
                 At::Write(book.writes.len() - 1)
             }
             Class::Read => {
-                book.reads.push(phase);
+                book.reads.push(sent);
                 At::Read(book.reads.len() - 1)
             }
             Class::Watch | Class::Aside => return None,
         };
-        self.faults(at).next()
+        let is_write = call.class == Class::Write;
+        let forbidden = book.forbidden.filter(|until| is_write && Instant::now() < *until);
+        self.faults(at).next().or(forbidden.map(|_| Fault::Refused(403)))
     }
 
     /// The faults at this point.
@@ -289,7 +301,7 @@ impl Drop for Turn<'_> {
 
 /// The ways from a world to those who act in it.
 pub(super) struct Channels {
-    pub kill: mpsc::UnboundedSender<Option<u64>>,
+    pub kill: mpsc::UnboundedSender<End>,
     pub interfere: mpsc::UnboundedSender<UserAction>,
 }
 
