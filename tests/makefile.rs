@@ -168,6 +168,16 @@ fn make_sim_passes_seed_number_and_faults_on() {
     assert!(said.ends_with(arguments), "{said}");
 }
 
+#[test]
+fn make_test_runs_the_failures_that_simulations_kept() {
+    let folder = Folder::new("one", "");
+    assert!(!folder.prints(&["test"]).contains("--bin sim"));
+    fs::create_dir(folder.0.path().join("dev")).unwrap();
+    fs::write(folder.0.path().join("dev/sim.kept"), "1 w0:500\n").unwrap();
+    let said = folder.prints(&["test"]);
+    assert!(said.ends_with("--bin sim -- --kept\n"), "{said}");
+}
+
 /// A folder with the Makefile of a golden project, and a kubectl.
 struct Folder(tempfile::TempDir);
 

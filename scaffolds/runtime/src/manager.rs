@@ -15,7 +15,7 @@ mod storage_version;
 mod tasks;
 
 use std::{
-    collections::{BTreeSet, HashMap},
+    collections::{BTreeMap, BTreeSet},
     future::Future,
     sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak, atomic::AtomicBool},
 };
@@ -80,7 +80,7 @@ pub(crate) struct WeakManager(Weak<Core>);
 struct Core {
     settings: Settings,
     events: Events,
-    caches: Mutex<HashMap<KindId, Cache>>,
+    caches: Mutex<BTreeMap<KindId, Cache>>,
     controllers: Mutex<Vec<(Arc<dyn Runnable>, usize)>>,
     registrations: Mutex<Vec<Registration>>,
     /// Controllers that may be added while the manager runs.

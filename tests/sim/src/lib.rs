@@ -1,6 +1,8 @@
 //! A kind, and simulations of operators of it.
 
 pub mod careless;
+pub mod chancy;
+pub mod misled;
 pub mod right;
 pub mod wrong;
 
@@ -8,11 +10,12 @@ use std::future::pending;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use kube::{Client, CustomResource, CustomResourceExt};
-use kubewright_apiserver::dev::sim::{Connection, Objects, Report, Simulation};
+pub use kubewright_apiserver::dev::sim::Objects;
+use kubewright_apiserver::dev::sim::{Connection, Report, Simulation};
 use kubewright_runtime::{Clock, Manager, Result, testing};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// The spec of a FooBar, as `kubewright create api` scaffolds it.
 #[derive(CustomResource, Clone, Debug, Deserialize, Serialize, JsonSchema)]
@@ -48,6 +51,29 @@ pub struct FooBarStatus {
 /// Registers the controllers of an operator.
 pub type Register = fn(&Manager) -> Result<()>;
 
+/// `config/rbac` of an operator that may do this with ConfigMaps.
+pub fn roles(verbs: &[&str]) -> Vec<Value> {
+    let (api, account) = ("rbac.authorization.k8s.io/v1", "controller-manager");
+    let all = ["create", "delete", "get", "list", "patch", "update", "watch"];
+    vec![
+        json!({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": account, "namespace": "system"}}),
+        json!({
+            "apiVersion": api, "kind": "ClusterRole", "metadata": {"name": "manager-role"},
+            "rules": [
+                {"apiGroups": [""], "resources": ["configmaps"], "verbs": verbs},
+                {"apiGroups": [""], "resources": ["secrets"], "verbs": all},
+                {"apiGroups": ["events.k8s.io"], "resources": ["events"], "verbs": all},
+                {"apiGroups": ["test.example.com"], "resources": ["*"], "verbs": all},
+            ],
+        }),
+        json!({
+            "apiVersion": api, "kind": "ClusterRoleBinding", "metadata": {"name": "manager"},
+            "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "manager-role"},
+            "subjects": [{"kind": "ServiceAccount", "name": account, "namespace": "system"}],
+        }),
+    ]
+}
+
 /// The kind, and one object of it.
 pub fn objects() -> Objects {
     let sample = json!({
@@ -56,6 +82,7 @@ pub fn objects() -> Objects {
     });
     Objects {
         definitions: vec![serde_json::to_value(FooBar::crd()).unwrap_or_default()],
+        roles: roles(&["create", "delete", "get", "list", "patch", "update", "watch"]),
         samples: vec![sample],
     }
 }

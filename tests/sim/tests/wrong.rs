@@ -3,8 +3,9 @@
 
 use std::{collections::BTreeSet, env, time::Instant};
 
+use kubewright_apiserver::dev::sim::Oracle;
 use sim::{
-    careless,
+    careless, misled,
     wrong::{self, Wrong},
 };
 
@@ -35,6 +36,27 @@ fn each_mistake_is_found_and_named() {
 #[test]
 fn each_mistake_about_memory_children_and_others_is_found() {
     assert_found(careless::ALL);
+}
+
+#[test]
+fn each_mistake_about_permissions_clocks_and_labels_is_found() {
+    assert_found(misled::ALL);
+}
+
+#[test]
+fn a_request_that_no_role_grants_is_named_with_the_rule_that_does() {
+    let (_, register) = sim::right::ALL[0];
+    let objects = sim::Objects {
+        roles: sim::roles(&["create", "get", "list", "watch"]),
+        ..sim::objects()
+    };
+    let report = sim::simulation(register).explore(objects, 1, 0).unwrap();
+    let finding = report.failure.unwrap().finding;
+    assert_eq!(finding.oracle, Oracle::Permission);
+    let line = &finding.lines[0];
+    assert!(line.starts_with("the operator may not `patch configmaps`"), "{line}");
+    let hint = r#"hint: add `.rule(&[""], &["configmaps"], &["patch"])` to the controller, and run `make sim` again"#;
+    assert!(line.contains(hint), "{line}");
 }
 
 #[test]

@@ -9,6 +9,8 @@ use super::{
     manifests::Manifest,
 };
 use crate::server::ApiServer;
+#[cfg(feature = "sim")]
+use crate::user::User;
 
 /// The name in `config/rbac/service_account.yaml` and in the Deployment.
 pub(super) const NAME: &str = "controller-manager";
@@ -29,27 +31,12 @@ pub(super) struct Account {
 }
 
 impl Account {
-    /// Applies `config/rbac` as kustomize would for the namespace [`NAMESPACE`], without a name prefix, and requests a
-    /// token. Other namespaces that roles belong to are created.
+    /// Grants what `config/rbac` grants, and requests a token.
     ///
     /// # Errors
     /// The object that is refused, with the server's message, or that the ServiceAccount is missing.
     pub(super) async fn make(server: &ApiServer, rbac: Vec<Manifest>) -> Result<Self, String> {
-        let is = |object: &Value, kind: &str, name: &str| object["kind"] == kind && object["metadata"]["name"] == name;
-        if !rbac.iter().any(|it| is(&it.object, "ServiceAccount", NAME)) {
-            return Err(format!(
-                "`config/rbac` has no ServiceAccount `{NAME}`, which the operator runs as"
-            ));
-        }
-        let is_namespaced = rbac.iter().any(|it| is(&it.object, "Role", ROLE));
-        for manifest in placed(rbac) {
-            if let Some(namespace) = elsewhere(&manifest.object) {
-                let object = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}});
-                let file = manifest.file.clone();
-                apply(server, &Manifest { file, object }).await?;
-            }
-            apply(server, &manifest).await?;
-        }
+        let is_namespaced = grant(server, rbac).await?;
         let path = format!("/api/v1/namespaces/{NAMESPACE}/serviceaccounts/{NAME}/token");
         let request = Request::builder().method(Method::POST).uri(path);
         let request = request.header("content-type", "application/json");
@@ -62,6 +49,46 @@ impl Account {
         let token = answer["status"]["token"].as_str().unwrap_or_default().to_owned();
         Ok(Self { token, is_namespaced })
     }
+}
+
+/// Applies `config/rbac` as kustomize would for the namespace [`NAMESPACE`], without a name prefix. Other namespaces that
+/// roles belong to are created. Returns whether the operator's role applies only to its own namespace.
+///
+/// # Errors
+/// The object that is refused, with the server's message, or that the ServiceAccount is missing.
+pub(super) async fn grant(server: &ApiServer, rbac: Vec<Manifest>) -> Result<bool, String> {
+    let is_account = |object: &Value| object["kind"] == "ServiceAccount" && object["metadata"]["name"] == NAME;
+    if !rbac.iter().any(|it| is_account(&it.object)) {
+        return Err(format!(
+            "`config/rbac` has no ServiceAccount `{NAME}`, which the operator runs as"
+        ));
+    }
+    let is_namespaced = is_namespaced(&rbac);
+    for manifest in placed(rbac) {
+        if let Some(namespace) = elsewhere(&manifest.object) {
+            let object = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}});
+            let file = manifest.file.clone();
+            apply(server, &Manifest { file, object }).await?;
+        }
+        apply(server, &manifest).await?;
+    }
+    Ok(is_namespaced)
+}
+
+/// Whether the operator's role applies only to its own namespace.
+pub(super) fn is_namespaced(rbac: &[Manifest]) -> bool {
+    let is_role = |object: &Value| object["kind"] == "Role" && object["metadata"]["name"] == ROLE;
+    rbac.iter().any(|it| is_role(&it.object))
+}
+
+/// The ServiceAccount as the user of a request.
+#[cfg(feature = "sim")]
+pub(super) fn user() -> User {
+    let groups = [
+        "system:serviceaccounts".to_owned(),
+        format!("system:serviceaccounts:{NAMESPACE}"),
+    ];
+    User::new(&format!("system:serviceaccount:{NAMESPACE}:{NAME}"), groups)
 }
 
 /// Moves the objects into the namespace [`NAMESPACE`], but for those of another one, and bindings to the ServiceAccounts

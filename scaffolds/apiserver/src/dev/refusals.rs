@@ -70,7 +70,7 @@ fn message(refusal: &Refusal) -> String {
 }
 
 /// `None` for a refusal of another user's request, and for one whose hint is in `known`.
-fn describe(refusal: &Refusal, is_namespaced: bool, known: &mut BTreeSet<String>) -> Option<String> {
+pub(super) fn describe(refusal: &Refusal, is_namespaced: bool, known: &mut BTreeSet<String>) -> Option<String> {
     let Refusal { user, asked } = refusal;
     if *user != format!("system:serviceaccount:{NAMESPACE}:{}", account::NAME) {
         return None;

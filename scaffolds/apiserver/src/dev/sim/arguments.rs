@@ -11,6 +11,7 @@ Options:
       --seed N         The seed of delays and of random pairs of faults [default: 1]
       --schedules N    How many random pairs of faults to try after all single ones [default: 50]
       --only FAULTS    Run these faults alone, and print all steps
+      --kept           Run the failures that SIM_SAVE=1 kept in dev/sim.kept
   -o, --output FORMAT  text or json [default: text]
   -h, --help           Print this help
 ";
@@ -22,6 +23,8 @@ pub(super) struct Arguments {
     pub pairs: usize,
     pub only: Option<Schedule>,
     pub is_json: bool,
+    /// Whether only the failures that were kept are run.
+    pub kept: bool,
     pub help: bool,
 }
 
@@ -34,12 +37,17 @@ impl Arguments {
             pairs: 50,
             only: None,
             is_json: false,
+            kept: false,
             help: false,
         };
         let mut arguments = arguments.into_iter();
         while let Some(name) = arguments.next() {
             if matches!(name.as_str(), "-h" | "--help") {
                 read.help = true;
+                continue;
+            }
+            if name == "--kept" {
+                read.kept = true;
                 continue;
             }
             let known = matches!(name.as_str(), "--seed" | "--schedules" | "--only" | "-o" | "--output");
@@ -80,6 +88,7 @@ mod tests {
         let arguments = read("--seed 7 --only w3:crash-after -o json").unwrap();
         assert_eq!((arguments.seed, arguments.pairs, arguments.is_json), (7, 50, true));
         assert_eq!(arguments.only.unwrap().to_string(), "w3:crash-after");
+        assert!(read("--kept").unwrap().kept);
         for wrong in ["--seed", "--seed x", "--sed 1", "-o xml", "--only x"] {
             assert!(read(wrong).is_err(), "{wrong}");
         }

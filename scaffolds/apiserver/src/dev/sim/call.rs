@@ -2,6 +2,8 @@
 
 use http::{Method, Request, header::CONTENT_TYPE};
 
+use super::reconciles;
+
 /// The part that a request plays in a run.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Class {
@@ -21,9 +23,19 @@ pub(super) struct SentRequest {
     pub is_delete: bool,
     /// For example `applies configmaps default/sample-foobar`.
     pub text: String,
+    /// The controller and the object whose reconcile sends it, if one does.
+    pub reconcile: Option<String>,
+    /// The query, by which requests of one text differ.
+    pub query: String,
 }
 
 impl SentRequest {
+    /// All that is known of it, for the order of requests.
+    pub(super) fn identity(&self) -> String {
+        let reconcile = self.reconcile.as_deref().unwrap_or_default();
+        format!("{} {} {reconcile}", self.text, self.query)
+    }
+
     pub(super) fn of<B>(request: &Request<B>) -> Self {
         let path = request.uri().path();
         let query = request.uri().query().unwrap_or_default();
@@ -58,6 +70,8 @@ impl SentRequest {
             is_list: is_get && name.is_none(),
             is_delete: request.method() == Method::DELETE,
             text: format!("{verb} {target}"),
+            reconcile: reconciles::present(),
+            query: query.to_owned(),
         }
     }
 }

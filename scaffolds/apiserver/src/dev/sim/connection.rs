@@ -17,7 +17,7 @@ use futures::{StreamExt, future::pending, stream};
 use http::{Request, Response, Uri};
 use http_body::Frame;
 use http_body_util::{BodyExt, Full, StreamBody, combinators::UnsyncBoxBody};
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 use tokio::time::{Instant, sleep, sleep_until};
 use tower::{BoxError, ServiceExt};
@@ -25,16 +25,20 @@ use tower::{BoxError, ServiceExt};
 use super::{
     call::{Class, SentRequest},
     fault::Fault,
+    processes::{End, RESTART},
     world::{Watches, World},
 };
-use crate::response::Body;
+use crate::{Peer, response::Body, user::User};
 
+type ApiRequest = Request<Full<Bytes>>;
 type ApiAnswer = Response<UnsyncBoxBody<Bytes, BoxError>>;
 
 /// How long a request without an answer waits.
 const TIMEOUT: Duration = Duration::from_secs(30);
 /// How much later watches deliver in a phase of late events.
 const LATE: Duration = Duration::from_secs(20);
+/// How long after its successor has started a delayed write is carried out.
+const DELAYED: Duration = Duration::from_secs(10);
 
 /// A process' connection to the simulated API server: a tower service for `kube::Client::new`. Clones are the same
 /// connection.
@@ -50,6 +54,10 @@ pub(super) struct Process {
     pub dead: AtomicBool,
     /// Lists are of this version, and watches start at this time.
     pub past: Option<Past>,
+    /// How many seconds its clock is ahead.
+    pub skew: i64,
+    /// Its user; without one it may do everything.
+    pub user: Option<User>,
 }
 
 #[derive(Clone, Copy)]
@@ -68,47 +76,69 @@ impl Connection {
         self.world.seed
     }
 
-    /// The time of the API server, which begins at the same time in each run and goes on with tokio's clock.
+    /// The time of the process' machine, which begins at the same time in each run and goes on with tokio's clock.
     pub fn now(&self) -> Timestamp {
         let now = self.world.server.core().clock.now();
-        Timestamp::UNIX_EPOCH.saturating_add(now).unwrap_or(Timestamp::MAX)
+        let now = Timestamp::UNIX_EPOCH.saturating_add(now).unwrap_or(Timestamp::MAX);
+        now.saturating_add(SignedDuration::from_secs(self.process.skew))
+            .unwrap_or(now)
     }
 
-    fn name(&self) -> String {
-        format!("operator {}", self.process.number)
+    /// The process, and the controller that sends this request.
+    fn name(&self, call: &SentRequest) -> String {
+        let controller = call.reconcile.as_deref().and_then(|it| it.split_once(' '));
+        let controller = controller.map(|(name, _)| format!("/{name}"));
+        format!("operator {}{}", self.process.number, controller.unwrap_or_default())
     }
 
     fn is_dead(&self) -> bool {
         self.process.dead.load(Ordering::Relaxed)
     }
 
-    fn die(&self, past: Option<u64>) {
+    fn die(&self, end: End) {
         self.process.dead.store(true, Ordering::Relaxed);
         self.world.stir();
         // The run may be over.
-        let _ = self.world.kill.send(past);
+        let _ = self.world.kill.send(end);
     }
 
     async fn pass<B>(self, request: Request<B>) -> Result<ApiAnswer, BoxError>
     where
         B: http_body::Body<Data: Buf + Send, Error: Display> + Send + 'static,
     {
+        let (mut parts, body) = request.into_parts();
+        let body = body.collect().await.map_err(|error| error.to_string())?.to_bytes();
+        if let Some(user) = &self.process.user {
+            parts.extensions.insert(Peer::Certified(user.clone()));
+        }
+        self.send(Request::from_parts(parts, Full::new(body.clone())), body)
+            .await
+    }
+
+    async fn send(self, request: ApiRequest, body: Bytes) -> Result<ApiAnswer, BoxError> {
         let call = SentRequest::of(&request);
         let Some(delay) = self.world.delay(&call).filter(|_| !self.is_dead()) else {
             return pending().await;
         };
         if call.class != Class::Aside {
             sleep(delay).await;
+            self.world.take_turn(&call).await;
         }
         if self.is_dead() {
             return pending().await;
         }
         let before = self.world.version();
-        let fault = self.world.meet(&call);
+        let fault = self.world.meet(&call, body);
         if let Some(fault) = fault
             && let Some(answer) = self.instead(fault, &call).await
         {
             return answer;
+        }
+        if fault == Some(Fault::Delayed) {
+            self.world.tell_fault(Fault::Delayed);
+            self.die(End::default());
+            tokio::spawn(self.carry_out_later(request, call));
+            return pending().await;
         }
         let request = self.of_the_past(request, &call).await;
         // The service never fails.
@@ -121,10 +151,20 @@ impl Connection {
             if fault == Fault::Lost {
                 return Err(io::Error::from(io::ErrorKind::ConnectionReset).into());
             }
-            self.die((fault == Fault::CrashStale).then_some(before));
+            let past = (fault == Fault::CrashStale).then_some(before);
+            self.die(End { past, skew: 0 });
             return pending().await;
         }
         Ok(answer.map(|body| self.body(body, &call)))
+    }
+
+    /// Carries out a write of a process that has ended.
+    async fn carry_out_later(self, request: ApiRequest, call: SentRequest) {
+        sleep(RESTART + DELAYED).await;
+        let before = self.world.version();
+        let answer = self.world.server.service().oneshot(request).await;
+        let code = answer.map_or(0, |answer| answer.status().as_u16());
+        self.note(&call, code, self.world.version() != before);
     }
 
     /// The outcome of a request that its fault prevents.
@@ -132,17 +172,22 @@ impl Connection {
         match fault {
             Fault::CrashBefore => {
                 self.world.tell_fault(fault);
-                self.die(None);
+                self.die(End::default());
                 pending().await
             }
+            Fault::Refused(403) => {
+                self.world.tell(&self.name(call), format!("{}: 403", call.text));
+                self.world.stir();
+                Some(Ok(refusal(403)))
+            }
             Fault::Refused(code) => {
-                self.world.tell(&self.name(), call.text.clone());
+                self.world.tell(&self.name(call), call.text.clone());
                 self.world.tell_fault(fault);
                 self.world.stir();
                 Some(Ok(refusal(code)))
             }
             Fault::Timeout => {
-                self.world.tell(&self.name(), call.text.clone());
+                self.world.tell(&self.name(call), call.text.clone());
                 self.world.tell_fault(fault);
                 sleep(TIMEOUT).await;
                 self.world.stir();
@@ -161,7 +206,7 @@ impl Connection {
     }
 
     /// A list of a process that sees the past is one of an earlier version; its watches begin later.
-    async fn of_the_past<B>(&self, request: Request<B>, call: &SentRequest) -> Request<B> {
+    async fn of_the_past(&self, request: ApiRequest, call: &SentRequest) -> ApiRequest {
         let Some(past) = self.process.past.filter(|past| Instant::now() < past.until) else {
             return request;
         };
@@ -182,7 +227,7 @@ impl Connection {
                 self.world.stir();
             }
             let outcome = if code < 300 { String::new() } else { format!(": {code}") };
-            self.world.tell(&self.name(), format!("{}{outcome}", call.text));
+            self.world.tell(&self.name(call), format!("{}{outcome}", call.text));
         } else if code >= 500 {
             self.world.stir();
         }
@@ -274,6 +319,7 @@ fn refusal(code: u16) -> ApiAnswer {
             "Conflict",
             "Operation cannot be fulfilled: the object has been modified; please apply your changes to the latest version and try again",
         ),
+        403 => ("Forbidden", "forbidden: the permission was taken away for a while"),
         429 => (
             "TooManyRequests",
             "the server has received too many requests and has asked us to try again later",
@@ -296,7 +342,7 @@ fn refusal(code: u16) -> ApiAnswer {
 }
 
 /// The same list as of an earlier version, whole.
-fn as_of<B>(request: Request<B>, version: u64) -> Request<B> {
+fn as_of(request: ApiRequest, version: u64) -> ApiRequest {
     let (mut parts, body) = request.into_parts();
     let query = parts.uri.query().unwrap_or_default();
     let selects = |pair: &&str| pair.starts_with("labelSelector=") || pair.starts_with("fieldSelector=");

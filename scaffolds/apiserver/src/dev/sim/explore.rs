@@ -1,12 +1,15 @@
 //! The schedules of a simulation, in their order: no fault, each fault by itself, then random pairs. A failure is shrunk to
 //! its fewest faults.
 
+use std::collections::BTreeMap;
+
 use super::{
     chance::Chance,
     fault::{At, Fault, OF_PHASES, OF_READS, OF_WRITES, Point, Schedule, UserAction},
     oracle::Finding,
     state::State,
     story::{CHANGED, PHASES, Plan, Run, Stage, TEARDOWN},
+    trace,
     workers::{self, FailedSchedule},
     world::{Sent, TraceStep},
 };
@@ -40,6 +43,27 @@ impl FailedRun {
     }
 }
 
+impl Report {
+    /// Of one run that failed.
+    pub(super) fn of_failure(seed: u64, failure: FailedRun) -> Self {
+        Self {
+            seed,
+            runs: 1,
+            failure: Some(failure),
+            differs: None,
+            omitted: Vec::new(),
+        }
+    }
+}
+
+/// The outcome of one schedule.
+pub(super) enum Replay {
+    /// What is wrong, if anything is, and all steps.
+    Ended(Option<Finding>, Vec<TraceStep>),
+    /// A fault did not happen: the operator has changed.
+    Incomplete,
+}
+
 /// What to explore.
 pub(super) struct Exploration<'a> {
     pub stage: &'a Stage,
@@ -57,12 +81,14 @@ impl Exploration<'_> {
     pub(super) fn explore(self) -> Result<Report, String> {
         let mut report = Report {
             seed: self.stage.seed,
-            runs: 3,
+            runs: 4,
             failure: None,
             differs: None,
             omitted: self.omitted(),
         };
         let calm = self.calm()?;
+        let again = self.calm()?;
+        report.differs = trace::difference(&calm, &again);
         if let Some(finding) = calm.finding {
             report.failure = Some(FailedRun {
                 schedule: Schedule::default(),
@@ -71,8 +97,6 @@ impl Exploration<'_> {
             });
             return Ok(report);
         }
-        let again = self.stage.play(&Plan::default())?;
-        report.differs = difference(&calm.steps, &again.steps);
         let schedules = self.schedules(&calm);
         let progress = &mut |done| (self.progress)(done, schedules.len());
         let failed = workers::first_failure(self.stage, &calm.states, &schedules, progress)?;
@@ -94,18 +118,33 @@ impl Exploration<'_> {
     ///
     /// # Errors
     /// A run cannot be started.
-    pub(super) fn replay(&self, schedule: &Schedule) -> Result<(Option<Finding>, Vec<TraceStep>), String> {
+    pub(super) fn replay(&self, schedule: &Schedule) -> Result<Replay, String> {
         let calm = self.calm()?;
         if schedule.0.is_empty() || calm.finding.is_some() {
-            return Ok((calm.finding, calm.steps));
+            return Ok(Replay::Ended(calm.finding, calm.steps));
         }
         let run = self.stage.play(&Plan::faulty(schedule, &calm.states))?;
-        match run.is_complete {
-            true => Ok((run.finding, run.steps)),
-            false => Err(format!(
-                "a fault of `{schedule}` did not happen\n\nhint: the operator has changed since; run `make sim` without ONLY"
-            )),
+        Ok(match run.is_complete {
+            true => Replay::Ended(run.finding, run.steps),
+            false => Replay::Incomplete,
+        })
+    }
+
+    /// Runs this schedule as often, and returns the first difference between its traces.
+    ///
+    /// # Errors
+    /// A run cannot be started.
+    pub(super) fn repeat(&self, schedule: &Schedule, times: usize) -> Result<Option<String>, String> {
+        let calm = self.calm()?;
+        let first = self.stage.play(&Plan::faulty(schedule, &calm.states))?;
+        for _ in 1..times {
+            let again = self.stage.play(&Plan::faulty(schedule, &calm.states))?;
+            let difference = trace::difference(&first, &again);
+            if difference.is_some() {
+                return Ok(difference);
+            }
         }
+        Ok(None)
     }
 
     /// The run without faults. After a change of the spec its state is that of samples that are created with that spec.
@@ -153,6 +192,7 @@ impl Exploration<'_> {
         for n in 0..calm.reads.len() {
             points.extend(OF_READS.map(|fault| Point { at: At::Read(n), fault }));
         }
+        sort(&mut points, calm);
         let mut chance = Chance::new(self.stage.seed);
         let single = |point: &Point| Schedule(vec![*point]);
         let mut schedules: Vec<_> = points.iter().map(single).collect();
@@ -187,6 +227,22 @@ impl Exploration<'_> {
     }
 }
 
+/// Each fault first meets each request once, then each a second time, and so on: requests that differ only in their time are
+/// likely to have the same mistake.
+fn sort(points: &mut [Point], calm: &Run) {
+    let mut met: BTreeMap<(String, String), usize> = BTreeMap::new();
+    points.sort_by_cached_key(|point| {
+        let text = match point.at {
+            At::Write(n) => calm.writes[n].text.clone(),
+            At::Read(n) => calm.reads[n].text.clone(),
+            At::Phase(_) => String::new(),
+        };
+        let times = met.entry((point.fault.name().to_owned(), text)).or_default();
+        *times += 1;
+        *times
+    });
+}
+
 /// Whether a fault can happen at this write, and leaves the specs as they are meant to be in its phase.
 fn is_possible(fault: Fault, write: &Sent) -> bool {
     match fault {
@@ -197,17 +253,4 @@ fn is_possible(fault: Fault, write: &Sent) -> bool {
         Fault::User(action) => write.phase != CHANGED || action != UserAction::Recreate,
         _ => true,
     }
-}
-
-/// The first difference between two traces.
-fn difference(one: &[TraceStep], other: &[TraceStep]) -> Option<String> {
-    let line = |step: Option<&TraceStep>| {
-        step.map_or_else(
-            || "nothing".to_owned(),
-            |step| format!("{:.3} s {} {}", step.at.as_secs_f64(), step.who, step.what),
-        )
-    };
-    let most = one.len().max(other.len());
-    let n = (0..most).find(|&n| one.get(n) != other.get(n))?;
-    Some(format!("`{}`, and `{}`", line(one.get(n)), line(other.get(n))))
 }

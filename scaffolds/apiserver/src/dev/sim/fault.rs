@@ -17,6 +17,8 @@ pub(super) enum Fault {
     Timeout,
     /// The request is carried out, but the connection breaks before the answer.
     Lost,
+    /// The process loses its lease and ends, and this write is carried out 10 s after its successor has started.
+    Delayed,
     /// A user acts just before this write is carried out.
     User(UserAction),
     /// All watches end with a 410 while users act.
@@ -27,6 +29,12 @@ pub(super) enum Fault {
     Late,
     /// After this phase the process is restarted, and for half a minute gets lists from the beginning of the phase.
     RestartStale,
+    /// After this phase the process is restarted on a machine whose clock is five minutes ahead.
+    ClockAhead,
+    /// After this phase the process is restarted on a machine whose clock is five minutes behind.
+    ClockBehind,
+    /// The operator's writes are forbidden for half a minute.
+    Forbidden,
 }
 
 /// What a user does. The spec of each sample is the same afterwards.
@@ -40,6 +48,8 @@ pub(super) enum UserAction {
     DeleteChildren,
     /// Changes a field of each child.
     EditChildren,
+    /// Changes the labels of each child that the operator has set.
+    RelabelChildren,
     /// Removes the status.
     WipeStatus,
 }
@@ -64,7 +74,7 @@ pub(super) struct Point {
 pub(super) struct Schedule(pub Vec<Point>);
 
 /// The faults of a write, in the order in which they are tried.
-pub(super) const OF_WRITES: [Fault; 13] = [
+pub(super) const OF_WRITES: [Fault; 15] = [
     Fault::CrashBefore,
     Fault::CrashAfter,
     Fault::Refused(500),
@@ -74,8 +84,10 @@ pub(super) const OF_WRITES: [Fault; 13] = [
     Fault::User(UserAction::Recreate),
     Fault::User(UserAction::DeleteChildren),
     Fault::User(UserAction::EditChildren),
+    Fault::User(UserAction::RelabelChildren),
     Fault::User(UserAction::WipeStatus),
     Fault::CrashStale,
+    Fault::Delayed,
     Fault::Refused(429),
     Fault::Timeout,
 ];
@@ -84,10 +96,19 @@ pub(super) const OF_WRITES: [Fault; 13] = [
 pub(super) const OF_READS: [Fault; 3] = [Fault::Refused(500), Fault::Refused(429), Fault::Timeout];
 
 /// The faults of a phase.
-pub(super) const OF_PHASES: [Fault; 4] = [Fault::Missed, Fault::Expired, Fault::Late, Fault::RestartStale];
+pub(super) const OF_PHASES: [Fault; 7] = [
+    Fault::Missed,
+    Fault::Expired,
+    Fault::Late,
+    Fault::RestartStale,
+    Fault::ClockAhead,
+    Fault::ClockBehind,
+    Fault::Forbidden,
+];
 
 impl Fault {
-    fn name(self) -> &'static str {
+    /// The name in the text of a schedule.
+    pub(super) fn name(self) -> &'static str {
         match self {
             Self::CrashBefore => "crash-before",
             Self::CrashAfter => "crash-after",
@@ -97,15 +118,20 @@ impl Fault {
             Self::Refused(_) => "500",
             Self::Timeout => "timeout",
             Self::Lost => "answer-lost",
+            Self::Delayed => "write-delayed",
             Self::User(UserAction::ChangeAndBack) => "user-changes-and-changes-back",
             Self::User(UserAction::Recreate) => "user-recreates",
             Self::User(UserAction::DeleteChildren) => "user-deletes-children",
             Self::User(UserAction::EditChildren) => "user-edits-children",
+            Self::User(UserAction::RelabelChildren) => "user-relabels-children",
             Self::User(UserAction::WipeStatus) => "user-wipes-status",
             Self::Expired => "watches-expire",
             Self::Missed => "events-missed",
             Self::Late => "events-late",
             Self::RestartStale => "restart-stale",
+            Self::ClockAhead => "clock-ahead",
+            Self::ClockBehind => "clock-behind",
+            Self::Forbidden => "writes-forbidden",
         }
     }
 
@@ -122,11 +148,17 @@ impl Fault {
             Self::Refused(_) => "the API server answers 500 Internal Server Error",
             Self::Timeout => "no answer for 30 s; the request is not carried out",
             Self::Lost => "the request was carried out, but the connection broke before the answer",
+            Self::Delayed => {
+                "the process loses its lease and ends; its next write is carried out 10 s after its successor has started"
+            }
             Self::User(_) => "a user acts before the next write is carried out",
             Self::Expired => "all watches end with 410 Gone",
             Self::Missed => "watches deliver nothing for a minute, and then end with 410 Gone",
             Self::Late => "watches deliver everything 20 s late",
             Self::RestartStale => "the process is restarted, and gets lists from the beginning of this phase",
+            Self::ClockAhead => "the process is restarted, and its clock is five minutes ahead",
+            Self::ClockBehind => "the process is restarted, and its clock is five minutes behind",
+            Self::Forbidden => "the operator's writes are forbidden for 30 s",
         }
     }
 }

@@ -9,13 +9,16 @@ mod change;
 mod connection;
 mod explore;
 mod fault;
+mod kept;
 mod oracle;
 mod panics;
 mod processes;
+mod reconciles;
 mod report;
 mod setup;
 mod state;
 mod story;
+mod trace;
 mod users;
 mod workers;
 mod world;
@@ -33,7 +36,8 @@ use serde_json::Value;
 
 use self::{
     arguments::{Arguments, HELP},
-    explore::Exploration,
+    explore::{Exploration, Replay},
+    kept::KeptFailure,
     processes::Start,
     setup::Setup,
     story::Stage,
@@ -62,7 +66,7 @@ type Invariant = Box<dyn Fn(&[Value]) -> Result<(), String> + Send + Sync>;
 /// the order of a `HashMap`, which is reported.
 ///
 /// # Caveats
-/// Permissions, webhooks and leader election are not simulated. A `start` that blocks its thread blocks the simulation.
+/// Webhooks and leader election are not simulated. A `start` that blocks its thread blocks the simulation.
 pub struct Simulation {
     start: Start,
     volatile: Vec<String>,
@@ -137,12 +141,7 @@ impl Simulation {
     /// # Errors
     /// A definition or a sample is refused.
     pub fn explore(self, world: Objects, seed: u64, pairs: usize) -> Result<Report, String> {
-        let definitions = world.definitions.into_iter().map(|object| Manifest {
-            file: "definition".into(),
-            object,
-        });
-        let setup = block_on(Setup::of(definitions.collect(), world.samples))?;
-        let stage = self.stage(setup, seed);
+        let stage = self.stage(world.setup()?, seed);
         let progress = &mut |_, _| {};
         Exploration {
             stage: &stage,
@@ -150,6 +149,20 @@ impl Simulation {
             progress,
         }
         .explore()
+    }
+
+    /// Runs these faults, in the form of `ONLY`, that many times, and returns the first difference between the traces.
+    ///
+    /// # Errors
+    /// A definition, a sample or a fault is refused.
+    pub fn repeat(self, world: Objects, faults: &str, times: usize) -> Result<Option<String>, String> {
+        let stage = self.stage(world.setup()?, 1);
+        let exploration = Exploration {
+            stage: &stage,
+            pairs: 0,
+            progress: &mut |_, _| {},
+        };
+        exploration.repeat(&faults.parse()?, times)
     }
 
     fn stage(self, mut setup: Setup, seed: u64) -> Stage {
@@ -164,8 +177,12 @@ impl Simulation {
 
     /// Whether nothing is wrong.
     fn carry_out(self, arguments: &Arguments) -> Result<bool, String> {
-        let setup = block_on(Setup::read(Path::new(".")))?;
+        let folder = Path::new(".");
+        let setup = block_on(Setup::read(folder))?;
         let stage = self.stage(setup, arguments.seed);
+        if arguments.kept {
+            return run_kept(&stage, folder);
+        }
         let is_terminal = std::io::stderr().is_terminal();
         let mut progress = |done: usize, of: usize| {
             if is_terminal {
@@ -180,7 +197,11 @@ impl Simulation {
             progress: &mut progress,
         };
         if let Some(schedule) = &arguments.only {
-            let (finding, steps) = exploration.replay(schedule)?;
+            let Replay::Ended(finding, steps) = exploration.replay(schedule)? else {
+                return Err(format!(
+                    "a fault of `{schedule}` did not happen\n\nhint: the operator has changed since; run `make sim` without ONLY"
+                ));
+            };
             print(&report::steps(&steps))?;
             let text = finding.as_ref().map_or_else(
                 || "nothing wrong\n".to_owned(),
@@ -196,16 +217,72 @@ impl Simulation {
             true => print(&format!("{:#}\n", report::json(&report)))?,
             false => print(&report::people(&report))?,
         }
+        if let Some(failure) = report
+            .failure
+            .as_ref()
+            .filter(|_| env::var("SIM_SAVE").is_ok_and(|it| it == "1"))
+        {
+            kept::keep(folder, report.seed, failure)?;
+            eprintln!("kept in {}: `make test` runs it again", kept::FILE);
+        }
         Ok(report.failure.is_none())
     }
+}
+
+/// Runs the failures that were kept, until one fails again. Whether none does.
+fn run_kept(stage: &Stage, folder: &Path) -> Result<bool, String> {
+    for KeptFailure { seed, schedule } in kept::read(folder)? {
+        let stage = Stage { seed, ..stage.clone() };
+        let exploration = Exploration {
+            stage: &stage,
+            pairs: 0,
+            progress: &mut |_, _| {},
+        };
+        let (finding, steps) = match exploration.replay(&schedule)? {
+            Replay::Ended(finding, steps) => (finding, steps),
+            Replay::Incomplete => {
+                eprintln!(
+                    "`{schedule}` in {} no longer happens: delete that line, or keep a new one",
+                    kept::FILE
+                );
+                continue;
+            }
+        };
+        if let Some(finding) = finding {
+            let failure = FailedRun {
+                schedule,
+                finding,
+                steps,
+            };
+            print(&report::people(&Report::of_failure(seed, failure)))?;
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// CustomResourceDefinitions, and the objects that users create.
 pub struct Objects {
     /// CustomResourceDefinitions.
     pub definitions: Vec<Value>,
+    /// The objects of `config/rbac`; if there are none, the operator may do everything.
+    pub roles: Vec<Value>,
     /// Objects of their kinds, or others.
     pub samples: Vec<Value>,
+}
+
+impl Objects {
+    fn setup(self) -> Result<Setup, String> {
+        let manifests = |objects: Vec<Value>| -> Vec<Manifest> {
+            let manifest = |object| Manifest {
+                file: "memory".into(),
+                object,
+            };
+            objects.into_iter().map(manifest).collect()
+        };
+        let (definitions, roles) = (manifests(self.definitions), manifests(self.roles));
+        block_on(Setup::of(definitions, roles, self.samples))
+    }
 }
 
 impl Report {

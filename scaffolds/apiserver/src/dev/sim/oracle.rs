@@ -1,14 +1,20 @@
 //! What is wrong in any operator, whatever it is for.
 
-use std::{collections::BTreeSet, fmt};
+use std::{collections::BTreeSet, fmt, sync::PoisonError};
 
 use serde_json::Value;
+use tokio::sync::broadcast::error::TryRecvError;
 
 use super::{
+    reconciles,
     setup::Setup,
     state::{Live, MARK},
+    world::World,
 };
-use crate::server::ApiServer;
+use crate::{
+    dev::{account, refusals},
+    server::ApiServer,
+};
 
 /// A rule that a run broke.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -31,6 +37,10 @@ pub enum Oracle {
     Foreign,
     /// The process ends by itself.
     Exit,
+    /// A reconcile still fails when nothing has happened for long.
+    Failing,
+    /// It sends a request that its role does not grant.
+    Permission,
     /// An invariant of the author does not hold.
     Invariant,
 }
@@ -58,6 +68,8 @@ impl fmt::Display for Oracle {
             Self::Panic => "the operator panics",
             Self::Foreign => "the operator changes what belongs to somebody else",
             Self::Exit => "the process ends by itself",
+            Self::Failing => "a reconcile keeps failing although nothing happens",
+            Self::Permission => "the operator's role does not grant what it asks for",
             Self::Invariant => "an invariant does not hold",
         })
     }
@@ -76,6 +88,8 @@ impl Oracle {
             Self::Panic => "panic",
             Self::Foreign => "foreign",
             Self::Exit => "exit",
+            Self::Failing => "failing",
+            Self::Permission => "permission",
             Self::Invariant => "invariant",
         }
     }
@@ -134,6 +148,44 @@ pub(super) fn unmarked(lives: &[Live], marked: &[BTreeSet<String>; 2]) -> Vec<St
         }
     }
     lines
+}
+
+/// The existing objects whose reconciles failed the last time.
+pub(super) fn failing(lives: &[Live]) -> Vec<String> {
+    let mut lines = Vec::new();
+    for (reconcile, error) in reconciles::failing() {
+        let (controller, object) = reconcile.split_once(' ').unwrap_or_default();
+        if lives
+            .iter()
+            .any(|live| live.key().split_once(' ').is_some_and(|(_, name)| name == object))
+        {
+            lines.push(format!("controller `{controller}`, object `{object}`: {error}"));
+        }
+    }
+    lines
+}
+
+/// The requests that no role grants, with the declarations that do.
+pub(super) fn refused(world: &World, setup: &Setup) -> Vec<String> {
+    let is_namespaced = account::is_namespaced(&setup.roles);
+    let mut refusals = world.refusals.lock().unwrap_or_else(PoisonError::into_inner);
+    let (mut known, mut lines) = (BTreeSet::new(), Vec::new());
+    loop {
+        match refusals.try_recv() {
+            Ok(refusal) => lines.extend(refusals::describe(&refusal, is_namespaced, &mut known)),
+            Err(TryRecvError::Lagged(_)) => {}
+            Err(TryRecvError::Empty | TryRecvError::Closed) => break,
+        }
+    }
+    lines
+        .iter()
+        .map(|line| {
+            line.trim_start_matches("error: ")
+                .trim_end()
+                .replace("\n\nhint", "; hint")
+                .replace("make dev", "make sim")
+        })
+        .collect()
 }
 
 /// The samples whose deletion does not end.

@@ -23,7 +23,7 @@ pub(super) fn people(report: &Report) -> String {
         line(
             &mut text,
             &format!(
-                "warning: two runs of one schedule differ, so a replay may too: {differs}\n\nhint: the code uses the wall clock, a thread, chance, or the order of a HashMap"
+                "warning: two runs of one schedule differ, so a replay may too: {differs}\n\nhint: its code uses the wall clock, a thread, chance, or the order of a HashMap"
             ),
         );
     }

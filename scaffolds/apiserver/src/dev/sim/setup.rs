@@ -20,7 +20,7 @@ use crate::{
     clock::Clock,
     controllers::Controllers,
     dev::{
-        apply,
+        account, apply,
         manifests::{self, Manifest},
     },
     server::{ApiServer, Options},
@@ -29,9 +29,14 @@ use crate::{
 /// 1 January 2026, when each run begins.
 const BEGIN: Duration = Duration::from_secs(1_767_225_600);
 
+/// The end of the names of objects of others.
+pub(super) const BYSTANDER: &str = "-bystander";
+
 /// What every run begins with.
 pub(super) struct Setup {
     pub definitions: Vec<Manifest>,
+    /// What the operator's ServiceAccount may do; if there are none, everything.
+    pub roles: Vec<Manifest>,
     pub samples: Vec<Sample>,
     pub volatile: Vec<String>,
     pub invariants: Vec<(String, Invariant)>,
@@ -62,16 +67,27 @@ impl Setup {
         let mut definitions = manifests::of_kustomization(&config.join("crd"), &mut |_| {})?;
         definitions.extend(manifests::in_folder(&config.join("crd/external"))?);
         let samples = manifests::in_folder(&config.join("samples"))?;
-        Self::of(definitions, samples.into_iter().map(|it| it.object).collect()).await
+        let rbac = config.join("rbac");
+        let roles = match rbac.is_dir() {
+            true => manifests::of_kustomization(&rbac, &mut |_| {})?,
+            false => Vec::new(),
+        };
+        let samples = samples.into_iter().map(|it| it.object).collect();
+        Self::of(definitions, roles, samples).await
     }
 
-    /// From these definitions and objects.
-    pub(super) async fn of(definitions: Vec<Manifest>, objects: Vec<Value>) -> Result<Self, String> {
+    /// From these definitions, roles and objects.
+    pub(super) async fn of(
+        definitions: Vec<Manifest>,
+        roles: Vec<Manifest>,
+        objects: Vec<Value>,
+    ) -> Result<Self, String> {
         if objects.is_empty() {
             return Err("there are no samples\n\nhint: write one for each kind into config/samples".to_owned());
         }
         let mut setup = Self {
             definitions,
+            roles,
             samples: Vec::new(),
             volatile: Vec::new(),
             invariants: Vec::new(),
@@ -97,7 +113,25 @@ impl Setup {
         for definition in &self.definitions {
             apply::apply(&server, definition).await?;
         }
+        if !self.roles.is_empty() {
+            account::grant(&server, self.roles.clone()).await?;
+        }
         Ok(server)
+    }
+
+    /// Creates objects of others, whose names begin as those of the samples do.
+    pub(super) async fn add_bystanders(&self, world: &World) {
+        for sample in &self.samples {
+            let name = format!("{}{BYSTANDER}", state::text(&sample.object["metadata"]["name"]));
+            let namespace = state::text(&sample.object["metadata"]["namespace"]);
+            let namespace = if namespace.is_empty() { "default" } else { namespace };
+            for (plural, kind) in [("configmaps", "ConfigMap"), ("secrets", "Secret")] {
+                let path = format!("/api/v1/namespaces/{namespace}/{plural}");
+                let mut request = UserRequest::new(Method::POST, &path);
+                request.body = json!({"apiVersion": "v1", "kind": kind, "metadata": {"name": name}});
+                world.ask(request).await;
+            }
+        }
     }
 
     pub(super) fn is_sample(&self, key: &str) -> bool {

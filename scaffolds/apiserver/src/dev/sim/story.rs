@@ -7,23 +7,24 @@ use std::{
     time::Duration,
 };
 
-use http::Method;
-use serde_json::json;
 use tokio::{
     sync::mpsc,
     time::{Instant, sleep, sleep_until},
 };
 
 use super::{
+    chance,
     fault::{At, Fault, Schedule},
     oracle::{self, Finding, Oracle},
     panics,
-    processes::{self, RESTART, Start},
-    setup::Setup,
+    processes::{self, End, Program, RESTART, Start},
+    reconciles,
+    setup::{BYSTANDER, Setup},
     state::{self, Live, State},
     users::Users,
-    world::{Channels, Sent, TraceStep, UserRequest, World},
+    world::{Channels, Sent, TraceStep, TracedRequest, World},
 };
+use crate::{dev::account, meta::generate};
 
 /// The phases of a run.
 pub(super) const PHASES: [&str; 8] = [
@@ -36,8 +37,6 @@ pub(super) const PHASES: [&str; 8] = [
     "users delete the samples and create them again",
     "users delete the samples",
 ];
-/// The end of the names of objects of others.
-const BYSTANDER: &str = "-bystander";
 /// The phase in which all samples are gone.
 pub(super) const TEARDOWN: usize = 7;
 /// The phase in which the specs are others.
@@ -51,6 +50,10 @@ const QUIET: Duration = Duration::from_secs(75);
 const PATIENCE: Duration = Duration::from_secs(1200);
 /// How long watches deliver nothing.
 const MISSED: Duration = Duration::from_secs(60);
+/// How long writes are forbidden.
+const FORBIDDEN: Duration = Duration::from_secs(30);
+/// How far the clock of another machine is off, in seconds.
+const SKEW: i64 = 300;
 /// How often a process may end by itself while there are faults: the kubelet restarts it.
 const EXITS: usize = 8;
 
@@ -60,9 +63,9 @@ pub(super) struct Run {
     pub states: Vec<State>,
     pub finding: Option<Finding>,
     pub steps: Vec<TraceStep>,
-    /// The writes, and the phase of each read.
     pub writes: Vec<Sent>,
-    pub reads: Vec<usize>,
+    pub reads: Vec<Sent>,
+    pub requests: Vec<TracedRequest>,
     /// Whether each fault has happened.
     pub is_complete: bool,
 }
@@ -109,8 +112,12 @@ impl Stage {
             .build();
         let runtime = runtime.map_err(|error| format!("cannot start: {error}"))?;
         panics::watch();
+        generate::seed(Some(chance::hash(self.seed, "names and uids")));
+        let following = reconciles::follow();
         let run = runtime.block_on(self.run(plan));
         drop(runtime);
+        drop(following);
+        generate::seed(None);
         panics::unwatch();
         run
     }
@@ -125,7 +132,7 @@ impl Stage {
             plan.schedule.clone(),
             Channels { kill, interfere },
         ));
-        bystanders(&world, &self.setup).await;
+        self.setup.add_bystanders(&world).await;
         // The controllers of the server itself.
         sleep(Duration::from_secs(1)).await;
         let before = state::since(&world.server, 0);
@@ -145,7 +152,11 @@ impl Stage {
             marked: Default::default(),
             states: Vec::new(),
         };
-        let processes = tokio::spawn(processes::keep_running(world.clone(), self.start.clone(), killed));
+        let program = Program {
+            start: self.start.clone(),
+            user: (!self.setup.roles.is_empty()).then(account::user),
+        };
+        let processes = tokio::spawn(processes::keep_running(world.clone(), program, killed));
         let interfering = tokio::spawn(async move {
             while let Some(action) = actions.recv().await {
                 let is_possible = users.world.book().phase != TEARDOWN || !action.creates();
@@ -164,23 +175,9 @@ impl Stage {
             steps: std::mem::take(&mut book.steps),
             writes: std::mem::take(&mut book.writes),
             reads: std::mem::take(&mut book.reads),
+            requests: std::mem::take(&mut book.requests),
             is_complete: book.happened >= plan.schedule.0.len(),
         })
-    }
-}
-
-/// Objects of others, whose names begin as those of the samples do.
-async fn bystanders(world: &World, setup: &Setup) {
-    for sample in &setup.samples {
-        let name = format!("{}{BYSTANDER}", state::text(&sample.object["metadata"]["name"]));
-        let namespace = state::text(&sample.object["metadata"]["namespace"]);
-        let namespace = if namespace.is_empty() { "default" } else { namespace };
-        for (plural, kind) in [("configmaps", "ConfigMap"), ("secrets", "Secret")] {
-            let path = format!("/api/v1/namespaces/{namespace}/{plural}");
-            let mut request = UserRequest::new(Method::POST, &path);
-            request.body = json!({"apiVersion": "v1", "kind": kind, "metadata": {"name": name}});
-            world.ask(request).await;
-        }
     }
 }
 
@@ -225,10 +222,23 @@ impl Story<'_> {
                 return Some(finding);
             }
             world.watches.send_modify(|watches| watches.late = false);
-            if faults.contains(&Fault::RestartStale)
-                && let Err(finding) = self.restart(phase, version).await
-            {
-                return Some(finding);
+            for fault in faults {
+                let end = match fault {
+                    Fault::RestartStale => End {
+                        past: Some(version),
+                        skew: 0,
+                    },
+                    Fault::ClockAhead => End { past: None, skew: SKEW },
+                    Fault::ClockBehind => End {
+                        past: None,
+                        skew: -SKEW,
+                    },
+                    _ => continue,
+                };
+                world.tell_fault(fault);
+                if let Err(finding) = self.restart(phase, end).await {
+                    return Some(finding);
+                }
             }
             let finding = self.judge(phase);
             if finding.is_some() {
@@ -238,22 +248,21 @@ impl Story<'_> {
         None
     }
 
-    /// Restarts the process with lists of an earlier version. Nobody else acts, so no object may be replaced.
-    async fn restart(&self, phase: usize, version: u64) -> Result<(), Finding> {
+    /// Restarts the process. Nobody else acts, so no object may be replaced.
+    async fn restart(&self, phase: usize, end: End) -> Result<(), Finding> {
         let world = &self.users.world;
         let uids = || -> BTreeMap<_, _> {
             let lives = state::since(&world.server, self.users.since);
             lives.iter().map(|live| (live.key(), live.uid().to_owned())).collect()
         };
         let before = uids();
-        world.tell_fault(Fault::RestartStale);
         // The run has a receiver.
-        let _ = world.kill.send(Some(version));
+        let _ = world.kill.send(end);
         sleep(RESTART).await;
         self.settle(phase).await?;
         let is_replaced = |key: &String, uid: &String| before.get(key).is_some_and(|before| before != uid);
         let replaced = uids().into_iter().filter(|(key, uid)| is_replaced(key, uid));
-        let line = |key| format!("{key} was deleted and created again, because of an old list");
+        let line = |key| format!("{key} was deleted and created again after the restart");
         let lines: Vec<_> = replaced.map(|(key, _)| line(key)).collect();
         match lines.is_empty() {
             true => Ok(()),
@@ -298,6 +307,10 @@ impl Story<'_> {
             let panics = panics::take();
             if !panics.is_empty() {
                 return finding(Oracle::Panic, panics);
+            }
+            let refused = oracle::refused(world, &self.users.setup);
+            if !refused.is_empty() {
+                return finding(Oracle::Permission, refused);
             }
             if let Some(text) = hot {
                 return finding(
@@ -350,6 +363,7 @@ impl Story<'_> {
             };
             let differences = reference.map(|reference| state::differences(reference, &found));
             wrong.push((Oracle::State, differences.unwrap_or_default()));
+            wrong.push((Oracle::Failing, oracle::failing(&new)));
         }
         let objects: Vec<_> = new.iter().map(|live| live.object.clone()).collect();
         for (name, invariant) in &setup.invariants {
@@ -368,6 +382,7 @@ fn begin(world: &World, faults: &[Fault]) {
         match fault {
             Fault::Missed => world.watches.send_modify(|watches| watches.muted = true),
             Fault::Late => world.watches.send_modify(|watches| watches.late = true),
+            Fault::Forbidden => world.book().forbidden = Some(Instant::now() + FORBIDDEN),
             _ => continue,
         }
         world.tell_fault(fault);

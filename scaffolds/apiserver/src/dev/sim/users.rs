@@ -49,6 +49,7 @@ impl Users {
             UserAction::Recreate => self.recreate().await,
             UserAction::DeleteChildren => self.delete_children().await,
             UserAction::EditChildren => self.edit_children().await,
+            UserAction::RelabelChildren => self.relabel_children().await,
             UserAction::WipeStatus => self.wipe_status().await,
         }
     }
@@ -139,6 +140,15 @@ impl Users {
                 if self.edit(&live, &pointer).await {
                     break;
                 }
+            }
+        }
+    }
+
+    pub(super) async fn relabel_children(&self) {
+        for live in self.children() {
+            let labels = change::leaves(&live.object["metadata"]["labels"], "/metadata/labels");
+            for label in labels.iter().filter(|it| change::is_managed(&live.object, it)) {
+                self.edit(&live, label).await;
             }
         }
     }

@@ -12,7 +12,8 @@ use http::{Method, Request};
 use http_body_util::{BodyExt, Full};
 use serde_json::Value;
 use tokio::{
-    sync::{mpsc, watch},
+    sync::{broadcast::Receiver, mpsc, watch},
+    task::yield_now,
     time::Instant,
 };
 use tower::ServiceExt;
@@ -21,8 +22,9 @@ use super::{
     call::{Class, SentRequest},
     chance,
     fault::{At, Fault, Schedule, UserAction},
+    processes::End,
 };
-use crate::server::ApiServer;
+use crate::{authorize::Refusal, server::ApiServer};
 
 /// Requests of one text in a minute that are no loop.
 const WRITES_A_MINUTE: u32 = 240;
@@ -51,11 +53,13 @@ pub(super) struct Watches {
 /// One run.
 pub(super) struct World {
     pub server: ApiServer,
+    /// The requests that no role grants.
+    pub refusals: Mutex<Receiver<Refusal>>,
     pub seed: u64,
     pub schedule: Schedule,
     pub watches: watch::Sender<Watches>,
-    /// Ends the present process; the next one gets lists of this version, if there is one.
-    pub kill: mpsc::UnboundedSender<Option<u64>>,
+    /// Ends the present process.
+    pub kill: mpsc::UnboundedSender<End>,
     /// What users are to do at once, for the run's users.
     pub interfere: mpsc::UnboundedSender<UserAction>,
     began: Instant,
@@ -66,11 +70,15 @@ pub(super) struct World {
 pub(super) struct Book {
     pub steps: Vec<TraceStep>,
     pub phase: usize,
-    /// The writes so far, and the phase of each read.
+    /// The writes and the reads so far.
     pub writes: Vec<Sent>,
-    pub reads: Vec<usize>,
+    pub reads: Vec<Sent>,
+    /// The requests of the operator in their order.
+    pub requests: Vec<TracedRequest>,
     /// When something was last written, or failed.
     pub active: Instant,
+    /// Until when the operator's writes are forbidden.
+    pub forbidden: Option<Instant>,
     /// The request that is sent in a loop.
     pub hot: Option<String>,
     /// The processes that ended by themselves, with their errors.
@@ -78,13 +86,26 @@ pub(super) struct Book {
     /// How many of the faults have happened.
     pub happened: usize,
     counts: BTreeMap<String, Count>,
+    /// The requests that have arrived in this moment, and wait for their turn.
+    arrived: Vec<String>,
 }
 
-/// A write.
-#[derive(Clone, Copy, Debug)]
+/// A request of the operator, for the comparison of two runs.
+#[derive(Clone, Debug)]
+pub(super) struct TracedRequest {
+    pub at: Duration,
+    pub text: String,
+    /// The controller and the object whose reconcile sends it, if one does.
+    pub reconcile: Option<String>,
+    pub body: Bytes,
+}
+
+/// A write or a read.
+#[derive(Clone, Debug)]
 pub(super) struct Sent {
     pub phase: usize,
     pub is_delete: bool,
+    pub text: String,
 }
 
 #[derive(Default)]
@@ -93,10 +114,23 @@ struct Count {
     requests: u32,
 }
 
+impl Book {
+    /// Counts a request of this minute, and returns how many there are.
+    fn count(&mut self, text: &str, minute: u64) -> u32 {
+        let count = self.counts.entry(text.to_owned()).or_default();
+        if count.minute != minute {
+            (count.minute, count.requests) = (minute, 0);
+        }
+        count.requests += 1;
+        count.requests
+    }
+}
+
 impl World {
     pub(super) fn new(server: ApiServer, seed: u64, schedule: Schedule, channels: Channels) -> Self {
         let now = Instant::now();
         Self {
+            refusals: Mutex::new(server.refusals()),
             server,
             seed,
             schedule,
@@ -109,11 +143,14 @@ impl World {
                 phase: 0,
                 writes: Vec::new(),
                 reads: Vec::new(),
+                requests: Vec::new(),
                 active: now,
+                forbidden: None,
                 hot: None,
                 ended: Vec::new(),
                 happened: 0,
                 counts: BTreeMap::new(),
+                arrived: Vec::new(),
             }),
         }
     }
@@ -160,39 +197,59 @@ impl World {
             _ => READS_A_MINUTE,
         };
         let mut book = self.book();
-        let count = book.counts.entry(call.text.clone()).or_default();
-        if count.minute != minute {
-            (count.minute, count.requests) = (minute, 0);
-        }
-        count.requests += 1;
-        let requests = count.requests;
-        if requests > most {
+        if book.count(&call.text, minute) > most {
             book.hot.get_or_insert_with(|| call.text.clone());
             return None;
         }
-        let text = format!("{} {minute} {requests}", call.text);
+        let identity = call.identity();
+        let requests = book.count(&identity, minute);
+        let text = format!("{identity} {minute} {requests}");
         Some(Duration::from_millis(1 + chance::hash(self.seed, &text) % 31))
     }
 
-    /// Counts a request, and returns the fault that it meets.
-    pub(super) fn meet(&self, call: &SentRequest) -> Option<Fault> {
+    /// Waits until all requests of this moment that precede this one have gone on: tasks are woken in no fixed order, and
+    /// `select!` polls its branches in a random one.
+    pub(super) async fn take_turn(&self, call: &SentRequest) {
+        let text = call.identity();
+        self.book().arrived.push(text.clone());
+        let turn = Turn { world: self, text };
+        yield_now().await;
+        while self.book().arrived.iter().min() != Some(&turn.text) {
+            yield_now().await;
+        }
+    }
+
+    /// Counts a request with this body, and returns the fault that it meets.
+    pub(super) fn meet(&self, call: &SentRequest, body: Bytes) -> Option<Fault> {
         let mut book = self.book();
         let phase = book.phase;
+        if call.class != Class::Aside {
+            book.requests.push(TracedRequest {
+                at: self.began.elapsed(),
+                text: call.text.clone(),
+                reconcile: call.reconcile.clone(),
+                body,
+            });
+        }
+        let sent = Sent {
+            phase,
+            is_delete: call.is_delete,
+            text: call.text.clone(),
+        };
         let at = match call.class {
             Class::Write => {
-                book.writes.push(Sent {
-                    phase,
-                    is_delete: call.is_delete,
-                });
+                book.writes.push(sent);
                 At::Write(book.writes.len() - 1)
             }
             Class::Read => {
-                book.reads.push(phase);
+                book.reads.push(sent);
                 At::Read(book.reads.len() - 1)
             }
             Class::Watch | Class::Aside => return None,
         };
-        self.faults(at).next()
+        let is_write = call.class == Class::Write;
+        let forbidden = book.forbidden.filter(|until| is_write && Instant::now() < *until);
+        self.faults(at).next().or(forbidden.map(|_| Fault::Refused(403)))
     }
 
     /// The faults at this point.
@@ -227,9 +284,24 @@ impl World {
     }
 }
 
+/// A request that waits for its turn, or is given up.
+struct Turn<'a> {
+    world: &'a World,
+    text: String,
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        let arrived = &mut self.world.book().arrived;
+        if let Some(n) = arrived.iter().position(|text| *text == self.text) {
+            arrived.remove(n);
+        }
+    }
+}
+
 /// The ways from a world to those who act in it.
 pub(super) struct Channels {
-    pub kill: mpsc::UnboundedSender<Option<u64>>,
+    pub kill: mpsc::UnboundedSender<End>,
     pub interfere: mpsc::UnboundedSender<UserAction>,
 }
 

@@ -1,0 +1,96 @@
+//! Failures that are kept in the project, one line each: the seed, the faults, and the rule that was broken. `make test` runs
+//! them again.
+
+use std::{fs, io::ErrorKind, path::Path};
+
+use super::{explore::FailedRun, fault::Schedule};
+
+/// The file, below the project's folder.
+pub(super) const FILE: &str = "dev/sim.kept";
+const HEAD: &str = "\
+# Failures that `make sim SIM_SAVE=1` kept: a seed and faults. `make test` runs them again; delete the lines that are no longer of use.
+";
+
+/// A failure that was kept.
+#[derive(Debug, Eq, PartialEq)]
+pub(super) struct KeptFailure {
+    pub seed: u64,
+    pub schedule: Schedule,
+}
+
+/// The failures in this folder's file; none without the file.
+///
+/// # Errors
+/// A line is invalid, or the file cannot be read.
+pub(super) fn read(folder: &Path) -> Result<Vec<KeptFailure>, String> {
+    let text = match fs::read_to_string(folder.join(FILE)) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+        text => text.map_err(|error| format!("cannot read `{FILE}`: {error}"))?,
+    };
+    let lines = text
+        .lines()
+        .map(|line| line.split('#').next().unwrap_or_default().trim());
+    lines.filter(|line| !line.is_empty()).map(kept).collect()
+}
+
+fn kept(line: &str) -> Result<KeptFailure, String> {
+    let words: Vec<_> = line.split_whitespace().collect();
+    let [seed, faults] = words[..] else {
+        return Err(format!("`{line}` in `{FILE}` is not a seed and faults"));
+    };
+    let seed = seed
+        .parse()
+        .map_err(|_| format!("`{seed}` in `{FILE}` is not a seed"))?;
+    let schedule = faults.parse().map_err(|error| format!("{error} (in `{FILE}`)"))?;
+    Ok(KeptFailure { seed, schedule })
+}
+
+/// Adds a failure to this folder's file, unless it is there.
+///
+/// # Errors
+/// The file cannot be read or written.
+pub(super) fn keep(folder: &Path, seed: u64, failure: &FailedRun) -> Result<(), String> {
+    let schedule = failure.schedule.clone();
+    if read(folder)?.contains(&KeptFailure { seed, schedule }) {
+        return Ok(());
+    }
+    let path = folder.join(FILE);
+    let mut text = fs::read_to_string(&path).unwrap_or_else(|_| HEAD.to_owned());
+    if !text.ends_with('\n') {
+        text.push('\n');
+    }
+    text += &format!("{seed} {} # {}\n", failure.schedule, failure.finding.oracle);
+    fs::write(path, text).map_err(|error| format!("cannot write `{FILE}`: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dev::sim::oracle::{Finding, Oracle};
+
+    #[test]
+    fn a_failure_is_kept_once_and_read_again() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("dev")).unwrap();
+        assert_eq!(read(folder.path()).unwrap(), []);
+        let finding = Finding {
+            oracle: Oracle::State,
+            phase: 0,
+            lines: Vec::new(),
+        };
+        let failure = FailedRun {
+            schedule: "w1:500+p2:events-late".parse().unwrap(),
+            finding,
+            steps: Vec::new(),
+        };
+        for _ in 0..2 {
+            keep(folder.path(), 7, &failure).unwrap();
+        }
+        let schedule = failure.schedule.clone();
+        assert_eq!(read(folder.path()).unwrap(), [KeptFailure { seed: 7, schedule }]);
+        for wrong in ["7", "x w1:500", "7 w1:501", "7 w1:500 w2:500"] {
+            fs::write(folder.path().join(FILE), wrong).unwrap();
+            assert!(read(folder.path()).unwrap_err().contains(FILE), "{wrong}");
+        }
+    }
+}

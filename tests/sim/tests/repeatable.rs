@@ -1,0 +1,27 @@
+//! The same seed and faults give the same requests, at the same times, with the same bodies; what prevents that is named.
+
+use std::env;
+
+#[test]
+fn the_same_seed_gives_the_same_requests() {
+    let is_nightly = env::var_os("KUBEWRIGHT_NIGHTLY").is_some();
+    let times = if is_nightly { 500 } else { 12 };
+    let operators = &sim::right::ALL;
+    for (name, register) in operators {
+        for faults in ["w1:crash-after", "p4:events-late+w2:user-recreates"] {
+            let difference = sim::simulation(*register).repeat(sim::objects(), faults, times);
+            assert_eq!(difference.unwrap(), None, "{name} {faults}");
+        }
+    }
+}
+
+#[test]
+fn what_differs_from_run_to_run_is_named() {
+    for (reason, register) in sim::chancy::ALL {
+        let report = sim::explore(register, 0);
+        let differs = report.differs.unwrap_or_default();
+        let named = "controller `foobar`, object `default/sample` applies configmaps default/sample-foobar with ";
+        assert!(differs.starts_with(named), "{reason}: {differs}");
+        assert!(differs.contains("at `/data/text`"), "{reason}: {differs}");
+    }
+}
