@@ -24,6 +24,33 @@ async fn health_probes_answer_ok() {
 }
 
 #[tokio::test]
+async fn what_has_no_columns_is_not_served_as_a_table() {
+    let table = wire().with("accept", "application/json;as=Table;v=v1;g=meta.k8s.io");
+    let review = json!({"spec": {"nonResourceAttributes": {"path": "/", "verb": "get"}}}).to_string();
+    let path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
+    let refused = table.post(path, review.clone()).await;
+    assert_eq!(
+        (refused.code, &refused.json()["reason"]),
+        (406, &json!("NotAcceptable"))
+    );
+    for path in [
+        "/api/v1/namespaces/default/bindings",
+        "/api/v1/namespaces/default/pods/a/eviction",
+    ] {
+        assert_eq!(table.post(path, "{}").await.code, 406, "{path}");
+    }
+    let either = wire().with(
+        "accept",
+        "application/json;as=Table;v=v1;g=meta.k8s.io,application/json",
+    );
+    assert_eq!(
+        either.post(path, review).await.json()["kind"],
+        "SelfSubjectAccessReview"
+    );
+    assert_eq!(table.get("/api/v1/namespaces/default").await.json()["kind"], "Table");
+}
+
+#[tokio::test]
 async fn the_version_is_that_of_the_server_whose_behaviour_this_is() {
     let answer = wire().get("/version").await.json();
     assert_eq!((&answer["major"], &answer["minor"]), (&json!("1"), &json!("36")));
