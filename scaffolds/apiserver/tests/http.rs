@@ -8,7 +8,13 @@ use serde_json::json;
 #[tokio::test]
 async fn health_probes_answer_ok() {
     let wire = wire();
-    for path in ["/healthz", "/livez", "/readyz", "/readyz/ping"] {
+    for path in [
+        "/healthz",
+        "/livez",
+        "/readyz",
+        "/readyz/ping",
+        "/livez/poststarthook/rbac/bootstrap-roles",
+    ] {
         let answer = wire.get(path).await;
         assert_eq!((answer.code, answer.text.as_str()), (200, "ok"));
         assert_eq!(answer.header("content-type"), "text/plain; charset=utf-8");
@@ -21,6 +27,14 @@ async fn health_probes_answer_ok() {
     );
     let end = "warn: some health checks cannot be excluded: no matches for \"pong\"\nreadyz check passed\n";
     assert!(answer.text.ends_with(end), "{}", answer.text);
+    // Kubernetes' own end-to-end tests look for these.
+    for check in [
+        "informer-sync",
+        "poststarthook/start-apiextensions-informers",
+        "autoregister-completion",
+    ] {
+        assert!(answer.text.contains(&format!("\n[+]{check} ok\n")), "{}", answer.text);
+    }
 }
 
 #[tokio::test]
