@@ -65,6 +65,25 @@ async fn what_has_no_columns_is_not_served_as_a_table() {
 }
 
 #[tokio::test]
+async fn the_metadata_of_every_kind_is_described() {
+    let document = wire().get("/openapi/v3/api/v1").await.json();
+    let metadata = &document["components"]["schemas"]["io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"];
+    let fields = metadata["properties"].as_object().unwrap();
+    let undescribed =
+        |(name, field): (&String, &serde_json::Value)| field["description"].is_null().then(|| name.clone());
+    let undescribed: Vec<_> = fields.iter().filter_map(undescribed).collect();
+    assert_eq!(undescribed, ["selfLink"]);
+    let created = &fields["creationTimestamp"];
+    // The words that Kubernetes' own end-to-end tests look for.
+    let words = created["description"].as_str().unwrap();
+    assert!(words.starts_with("CreationTimestamp is a timestamp"), "{words}");
+    assert!(
+        created["allOf"][0]["$ref"].as_str().unwrap().ends_with(".Time"),
+        "{created}"
+    );
+}
+
+#[tokio::test]
 async fn the_version_is_that_of_the_server_whose_behaviour_this_is() {
     let answer = wire().get("/version").await.json();
     assert_eq!((&answer["major"], &answer["minor"]), (&json!("1"), &json!("36")));
