@@ -78,7 +78,8 @@ nightly: ## Long random runs: more seeds, more cases, more time.
 		SEED=$$(date +%s) KUBEBUILDER_ASSETS=$$assets CASES=20000 $(CARGO) test --locked --workspace --test server --test markers --test unions --test derive --test random_values --test random_rules -- --ignored --skip pod_crd --test-threads=1 && \
 		KUBEBUILDER_ASSETS=$$assets tests/fidelity/check 5000 && \
 		KUBEBUILDER_ASSETS=$$assets tests/controller-runtime/check && \
-		KUBEBUILDER_ASSETS=$$assets tests/clients/check
+		KUBEBUILDER_ASSETS=$$assets tests/clients/check && \
+		KUBEBUILDER_ASSETS=$$assets tests/e2e/check
 	tests/prometheus/check
 	tests/fuzz/check 600
 	KUBEWRIGHT_NIGHTLY=1 tests/golden/check one

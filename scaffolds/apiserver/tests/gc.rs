@@ -86,6 +86,20 @@ async fn a_foreground_deletion_waits_for_the_dependents_that_block_it() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_foreground_deletion_in_a_circle_of_owners_is_completed() {
+    let wire = wire();
+    let a = make(&wire, "a", &[], true).await;
+    let b = make(&wire, "b", &[&a], true).await;
+    let c = make(&wire, "c", &[&b], true).await;
+    let circle = json!({"metadata": {"ownerReferences": [reference(&c, true)]}});
+    let patching = wire.with("content-type", "application/merge-patch+json");
+    let answer = patching.send("PATCH", &format!("{MAPS}/a"), circle.to_string()).await;
+    assert_eq!(answer.code, 200, "{}", answer.text);
+    delete(&wire, "a", "Foreground").await;
+    assert_eq!(names(&wire).await, [""; 0]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn orphaned_dependents_remain_without_the_owner_reference() {
     let wire = wire();
     let a = make(&wire, "a", &[], false).await;

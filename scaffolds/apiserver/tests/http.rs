@@ -8,7 +8,13 @@ use serde_json::json;
 #[tokio::test]
 async fn health_probes_answer_ok() {
     let wire = wire();
-    for path in ["/healthz", "/livez", "/readyz", "/readyz/ping"] {
+    for path in [
+        "/healthz",
+        "/livez",
+        "/readyz",
+        "/readyz/ping",
+        "/livez/poststarthook/rbac/bootstrap-roles",
+    ] {
         let answer = wire.get(path).await;
         assert_eq!((answer.code, answer.text.as_str()), (200, "ok"));
         assert_eq!(answer.header("content-type"), "text/plain; charset=utf-8");
@@ -21,6 +27,60 @@ async fn health_probes_answer_ok() {
     );
     let end = "warn: some health checks cannot be excluded: no matches for \"pong\"\nreadyz check passed\n";
     assert!(answer.text.ends_with(end), "{}", answer.text);
+    // Kubernetes' own end-to-end tests look for these.
+    for check in [
+        "informer-sync",
+        "poststarthook/start-apiextensions-informers",
+        "autoregister-completion",
+    ] {
+        assert!(answer.text.contains(&format!("\n[+]{check} ok\n")), "{}", answer.text);
+    }
+}
+
+#[tokio::test]
+async fn what_has_no_columns_is_not_served_as_a_table() {
+    let table = wire().with("accept", "application/json;as=Table;v=v1;g=meta.k8s.io");
+    let review = json!({"spec": {"nonResourceAttributes": {"path": "/", "verb": "get"}}}).to_string();
+    let path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
+    let refused = table.post(path, review.clone()).await;
+    assert_eq!(
+        (refused.code, &refused.json()["reason"]),
+        (406, &json!("NotAcceptable"))
+    );
+    for path in [
+        "/api/v1/namespaces/default/bindings",
+        "/api/v1/namespaces/default/pods/a/eviction",
+    ] {
+        assert_eq!(table.post(path, "{}").await.code, 406, "{path}");
+    }
+    let either = wire().with(
+        "accept",
+        "application/json;as=Table;v=v1;g=meta.k8s.io,application/json",
+    );
+    assert_eq!(
+        either.post(path, review).await.json()["kind"],
+        "SelfSubjectAccessReview"
+    );
+    assert_eq!(table.get("/api/v1/namespaces/default").await.json()["kind"], "Table");
+}
+
+#[tokio::test]
+async fn the_metadata_of_every_kind_is_described() {
+    let document = wire().get("/openapi/v3/api/v1").await.json();
+    let metadata = &document["components"]["schemas"]["io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"];
+    let fields = metadata["properties"].as_object().unwrap();
+    let undescribed =
+        |(name, field): (&String, &serde_json::Value)| field["description"].is_null().then(|| name.clone());
+    let undescribed: Vec<_> = fields.iter().filter_map(undescribed).collect();
+    assert_eq!(undescribed, ["selfLink"]);
+    let created = &fields["creationTimestamp"];
+    // The words that Kubernetes' own end-to-end tests look for.
+    let words = created["description"].as_str().unwrap();
+    assert!(words.starts_with("CreationTimestamp is a timestamp"), "{words}");
+    assert!(
+        created["allOf"][0]["$ref"].as_str().unwrap().ends_with(".Time"),
+        "{created}"
+    );
 }
 
 #[tokio::test]

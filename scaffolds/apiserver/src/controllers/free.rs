@@ -39,6 +39,21 @@ pub(super) async fn keep_owners(
     change(cluster, node, &left).await
 }
 
+/// Changes all owner references so that the deletion of no owner waits for the object.
+///
+/// # Errors
+/// The Status of the refused write.
+pub(super) async fn unblock_owners(cluster: &Arc<Cluster>, node: &Node) -> Result<(), Status> {
+    let unblocked = |object: &Value| {
+        let mut references = meta::of(object).get("ownerReferences").cloned().unwrap_or_default();
+        for reference in references.as_array_mut().into_iter().flatten() {
+            reference["blockOwnerDeletion"] = json!(false);
+        }
+        ("ownerReferences", references)
+    };
+    change(cluster, node, &unblocked).await
+}
+
 /// Removes a finalizer.
 ///
 /// # Errors

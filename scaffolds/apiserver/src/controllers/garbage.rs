@@ -20,7 +20,7 @@ use serde_json::json;
 
 use super::{
     act,
-    free::{self, keep_owners, remove_finalizer},
+    free::{self, keep_owners, remove_finalizer, unblock_owners},
     graph::{Graph, Node, OwnedObject, Owner, Uid},
     waiting::Waiting,
 };
@@ -252,6 +252,10 @@ impl Garbage {
             return keep_owners(cluster, node, &kept).await;
         }
         let waits = any(Fate::Waiting) && self.graph.has_dependents(&node.uid);
+        if waits && self.may_be_in_a_circle(&metadata.owner_references, node) {
+            // This change queues it again.
+            return unblock_owners(cluster, node).await;
+        }
         let policy = match (waits, metadata.has(ORPHAN), metadata.has(FOREGROUND)) {
             (true, ..) | (false, false, true) => "Foreground",
             (false, true, _) => "Orphan",
@@ -268,6 +272,13 @@ impl Garbage {
             Err(status) if status.code == 404 && free::current(core, node).is_none() => Ok(()),
             other => other.map(|_| ()),
         }
+    }
+
+    /// Whether an object blocks the deletion of an owner, and the deletion of a dependent of the object waits, as all do in a
+    /// circle of owners.
+    fn may_be_in_a_circle(&self, owners: &[Owner], node: &Node) -> bool {
+        let waits = |uid: &Uid| self.graph.get(uid).is_some_and(Node::waits);
+        owners.iter().any(|owner| owner.blocks) && self.graph.dependents(&node.uid).any(waits)
     }
 
     /// The state of an owner of the object of `key`.

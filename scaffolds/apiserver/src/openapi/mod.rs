@@ -1,7 +1,8 @@
 //! OpenAPI documents with the schemas of all kinds and their operations: v3 for each group and version, v2 for all.
-//! Built-in kinds have no descriptions; custom kinds have those of their CRDs.
+//! Built-in kinds have no descriptions but of their metadata; custom kinds have those of their CRDs.
 
 mod answer;
+mod metadata;
 mod operation;
 mod parameters;
 mod paths;

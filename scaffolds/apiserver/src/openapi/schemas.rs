@@ -1,7 +1,7 @@
 //! The schemas that documents refer to: those of built-in kinds as recorded, those of custom kinds as their CRDs
 //! have them.
 
-use super::operation::COMPONENTS;
+use super::{metadata, operation::COMPONENTS};
 use crate::kinds;
 use serde_json::{Map, Value};
 use std::{
@@ -50,9 +50,12 @@ pub(super) fn closure(document: &Value, known: &Map<String, Value>) -> Map<Strin
             .cloned()
             .or_else(|| kinds::openapi_schema(&name))
             .or_else(|| ANSWERS.get(&name).cloned());
-        let Some(schema) = schema.filter(|_| !found.contains_key(&name)) else {
+        let Some(mut schema) = schema.filter(|_| !found.contains_key(&name)) else {
             continue;
         };
+        if name == metadata::NAME {
+            metadata::describe(&mut schema);
+        }
         references(&schema, &mut todo);
         found.insert(name, schema);
     }

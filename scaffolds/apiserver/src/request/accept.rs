@@ -68,6 +68,15 @@ pub struct Negotiated {
     pub is_beta: bool,
 }
 
+/// The forms in which a resource is served, beside JSON, YAML and metadata.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Offers {
+    /// Its objects can be encoded in Protobuf.
+    pub messages: bool,
+    /// Its objects can be the rows of a Table.
+    pub tables: bool,
+}
+
 /// The media types of resources. Not all are listed in every answer.
 const OFFERED: [&str; 3] = ["application/json", "application/yaml", protobuf::MEDIA_TYPE];
 const OFFERED_OF_WATCHES: [&str; 2] = [
@@ -139,11 +148,11 @@ pub fn format(headers: &HeaderMap, query: &Query) -> Format {
     }
 }
 
-/// The format and shape of a resource, of which `has_messages` says whether its objects can be encoded in Protobuf.
+/// The format and shape of a resource.
 ///
 /// # Errors
 /// 406 when no accepted media type is available.
-pub fn negotiate(headers: &HeaderMap, query: &Query, verb: &str, has_messages: bool) -> Result<Negotiated, Status> {
+pub fn negotiate(headers: &HeaderMap, query: &Query, verb: &str, offers: Offers) -> Result<Negotiated, Status> {
     let is_watch = verb == "watch";
     let clauses = clauses(headers);
     if clauses.is_empty() {
@@ -155,8 +164,9 @@ pub fn negotiate(headers: &HeaderMap, query: &Query, verb: &str, has_messages: b
     let offered = clauses.iter().filter_map(|clause| {
         let (format, shape) = (clause.format()?, clause.shape()?);
         let is_offered = match (format, shape) {
-            (Format::Protobuf, Shape::Object) => has_messages,
+            (Format::Protobuf, Shape::Object) => offers.messages,
             (Format::Protobuf, Shape::Table) => false,
+            (_, Shape::Table) => offers.tables,
             _ => true,
         };
         is_offered.then_some((clause, format, shape))
@@ -262,10 +272,15 @@ fn is_pretty(headers: &HeaderMap, query: &Query) -> bool {
 mod tests {
     use super::*;
 
+    const KIND: Offers = Offers {
+        messages: false,
+        tables: true,
+    };
+
     fn wanted(accept: &str) -> Result<Negotiated, u16> {
         let mut headers = HeaderMap::new();
         headers.insert(header::ACCEPT, accept.parse().unwrap());
-        negotiate(&headers, &Query::default(), "get", false).map_err(|status| status.code)
+        negotiate(&headers, &Query::default(), "get", KIND).map_err(|status| status.code)
     }
 
     #[test]
@@ -290,7 +305,11 @@ mod tests {
         let wanted = |accept: &str, verb: &str, has_messages: bool| {
             let mut headers = HeaderMap::new();
             headers.insert(header::ACCEPT, accept.parse().unwrap());
-            negotiate(&headers, &Query::default(), verb, has_messages).map(|wanted| wanted.format)
+            let offers = Offers {
+                messages: has_messages,
+                ..KIND
+            };
+            negotiate(&headers, &Query::default(), verb, offers).map(|wanted| wanted.format)
         };
         let both = "application/vnd.kubernetes.protobuf,application/json";
         assert_eq!(wanted(both, "get", true).unwrap(), Format::Protobuf);

@@ -59,6 +59,12 @@ impl Certificates {
         Ok((made, [chain, key]))
     }
 
+    /// The last certificate of the server's chain, in PEM: a client that trusts it can verify the server.
+    pub fn authority(&self) -> String {
+        let last = self.chain.last();
+        last.map_or_else(String::new, |it| pem::text("CERTIFICATE", it))
+    }
+
     /// Accepts client certificates of the authorities in this text, too.
     ///
     /// # Errors
@@ -118,5 +124,18 @@ impl Endpoint {
     /// Starts to answer requests, in the background.
     pub fn serve(self, server: ApiServer) -> Running {
         start(self.socket, self.address, self.handshakes, server)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_authority_is_the_last_certificate_of_the_chain() {
+        let (made, [chain, _]) = Certificates::generate(Ipv4Addr::LOCALHOST.into()).unwrap();
+        let authority = made.authority();
+        assert!(chain.ends_with(&authority) && chain.len() > authority.len());
+        assert_eq!(certificates(&authority).unwrap(), made.chain[1..]);
     }
 }

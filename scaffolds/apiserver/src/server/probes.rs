@@ -10,16 +10,58 @@ use crate::{
     status::Status,
 };
 
-/// The checks that each of the three endpoints reports, in the order of the real server. This server is ready once it
-/// answers, so every check passes.
-const CHECKS: [(&str, &[&str]); 3] = [
-    ("healthz", &["ping", "log", "etcd"]),
-    ("livez", &["ping", "log", "etcd"]),
+/// The endpoints, with the checks that each reports before and after [`HOOKS`], in the order of the real server. This server is
+/// ready once it answers, so every check passes.
+const ENDPOINTS: [(&str, &[&str], &[&str]); 3] = [
+    ("healthz", &["ping", "log", "loopback-serving-certificate", "etcd"], &[]),
+    ("livez", &["ping", "log", "etcd"], &[]),
     (
         "readyz",
-        &["ping", "log", "etcd", "etcd-readiness", "informer-sync", "shutdown"],
+        &["ping", "log", "etcd", "etcd-readiness", "informer-sync"],
+        &["shutdown"],
     ),
 ];
+
+/// What the real server has to start before it is ready; each is a check of all endpoints.
+const HOOKS: [&str; 31] = [
+    "loopback-serving-certificate",
+    "poststarthook/start-apiserver-admission-initializer",
+    "poststarthook/generic-apiserver-start-informers",
+    "poststarthook/priority-and-fairness-config-consumer",
+    "poststarthook/priority-and-fairness-filter",
+    "poststarthook/storage-object-count-tracker-hook",
+    "poststarthook/start-apiextensions-informers",
+    "poststarthook/start-apiextensions-controllers",
+    "poststarthook/crd-informer-synced",
+    "poststarthook/start-system-namespaces-controller",
+    "poststarthook/peer-endpoint-reconciler-controller",
+    "poststarthook/start-cluster-authentication-info-controller",
+    "poststarthook/start-kube-apiserver-identity-lease-controller",
+    "poststarthook/start-kube-apiserver-identity-lease-garbage-collector",
+    "poststarthook/storage-readiness",
+    "poststarthook/start-legacy-token-tracking-controller",
+    "poststarthook/start-service-ip-repair-controllers",
+    "poststarthook/rbac/bootstrap-roles",
+    "poststarthook/scheduling/bootstrap-system-priority-classes",
+    "poststarthook/priority-and-fairness-config-producer",
+    "poststarthook/bootstrap-controller",
+    "poststarthook/start-kubernetes-service-cidr-controller",
+    "poststarthook/start-kube-aggregator-informers",
+    "poststarthook/apiservice-status-local-available-controller",
+    "poststarthook/apiservice-status-remote-available-controller",
+    "poststarthook/apiservice-registration-controller",
+    "poststarthook/apiservice-discovery-controller",
+    "poststarthook/kube-apiserver-autoregistration",
+    "autoregister-completion",
+    "poststarthook/apiservice-openapi-controller",
+    "poststarthook/apiservice-openapiv3-controller",
+];
+
+/// The checks of an endpoint; `None` if there is no such endpoint.
+fn checks(endpoint: &str) -> Option<impl Iterator<Item = &'static str> + Clone> {
+    let (_, before, after) = ENDPOINTS.iter().find(|(name, ..)| *name == endpoint)?;
+    Some(before.iter().chain(&HOOKS).chain(*after).copied())
+}
 
 /// Answers one of these paths; `None` for other paths.
 pub fn answer(info: &Info, query: &Query, catalogue: &Snapshot, format: Format) -> Option<Answer> {
@@ -39,9 +81,9 @@ fn health(path: &str, query: &Query) -> Option<Answer> {
     let (probe, check) = path
         .split_once('/')
         .map_or((path, None), |(probe, check)| (probe, Some(check)));
-    let (_, checks) = CHECKS.iter().find(|(name, _)| *name == probe)?;
+    let mut checks = checks(probe)?;
     if let Some(check) = check {
-        return checks.contains(&check).then(|| response::text(200, "ok"));
+        return checks.any(|it| it == check).then(|| response::text(200, "ok"));
     }
     let excluded = |check: &str| {
         query
@@ -52,7 +94,7 @@ fn health(path: &str, query: &Query) -> Option<Answer> {
     if query.pairs().iter().all(|(name, _)| name != "verbose") {
         return Some(response::text(200, "ok"));
     }
-    let lines = checks.iter().map(|check| match excluded(check) {
+    let lines = checks.clone().map(|check| match excluded(check) {
         true => format!("[+]{check} excluded: ok\n"),
         false => format!("[+]{check} ok\n"),
     });
@@ -60,7 +102,7 @@ fn health(path: &str, query: &Query) -> Option<Answer> {
     let unknown: Vec<String> = query
         .pairs()
         .iter()
-        .filter(|(name, value)| name == "exclude" && !checks.contains(&value.as_str()))
+        .filter(|(name, value)| name == "exclude" && !checks.clone().any(|check| check == value))
         .map(|(_, value)| kubewright_machinery::go::quote(value))
         .collect();
     let warning = match unknown.join(", ") {
@@ -120,9 +162,14 @@ fn paths(catalogue: &Snapshot) -> Vec<String> {
         );
         paths.push(root);
     }
-    for (probe, checks) in CHECKS {
+    for (probe, ..) in ENDPOINTS {
         paths.push(format!("/{probe}"));
-        paths.extend(checks.iter().map(|check| format!("/{probe}/{check}")));
+        paths.extend(
+            checks(probe)
+                .into_iter()
+                .flatten()
+                .map(|check| format!("/{probe}/{check}")),
+        );
     }
     paths.sort();
     paths.dedup();

@@ -12,7 +12,10 @@ use crate::{
     actions, auth,
     call::{Call, Verb, Warnings},
     registry,
-    request::accept::{self, Negotiated},
+    request::{
+        Info,
+        accept::{self, Negotiated, Offers},
+    },
     response,
     status::Status,
     table::View,
@@ -35,7 +38,11 @@ impl ApiServer {
             Ok(resource) => resource,
             Err(answer) => return Ok(*answer),
         };
-        let wanted = accept::negotiate(&parts.headers, query, &info.verb, resource.is_typed())?;
+        let offers = Offers {
+            messages: resource.is_typed(),
+            tables: has_tables(info),
+        };
+        let wanted = accept::negotiate(&parts.headers, query, &info.verb, offers)?;
         route::check_names(info)?;
         let Some(verb) = verb(&info.verb) else {
             return Err(Status::method_not_allowed());
@@ -118,6 +125,23 @@ impl ApiServer {
             now: core.now(),
         }
     }
+}
+
+/// Whether the answers to requests for this resource or subresource can be Tables. Upstream, the storage of each decides.
+fn has_tables(info: &Info) -> bool {
+    const SUBRESOURCES: [&str; 6] = [
+        "approval",
+        "binding",
+        "ephemeralcontainers",
+        "eviction",
+        "finalize",
+        "resize",
+    ];
+    let is_binding = info.group.is_empty() && info.resource == "bindings";
+    !(is_binding
+        || auth::is_review(&info.group)
+        || auth::is_token(info)
+        || SUBRESOURCES.contains(&info.subresource.as_str()))
 }
 
 fn verb(verb: &str) -> Option<Verb> {

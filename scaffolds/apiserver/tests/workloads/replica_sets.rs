@@ -1,4 +1,4 @@
-//! ReplicaSets: number of Pods, adoption and release.
+//! ReplicaSets and ReplicationControllers: number of Pods, adoption and release.
 
 use serde_json::{Value, json};
 
@@ -28,6 +28,39 @@ async fn a_matching_orphan_is_adopted_and_a_relabelled_pod_is_released_and_repla
         wire.object(&format!("{SETS}/web")).await["status"]["availableReplicas"],
         2
     );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_replication_controller_keeps_the_number_of_its_pods() {
+    const CONTROLLERS: &str = "/api/v1/namespaces/default/replicationcontrollers";
+    let wire = cluster();
+    let mut orphan = template("web", "");
+    orphan["metadata"]["name"] = json!("orphan");
+    wire.make(PODS, &orphan).await;
+    let spec = json!({"replicas": 2, "selector": {"app": "web"}, "template": template("web", "")});
+    wire.make(CONTROLLERS, &json!({"metadata": {"name": "web"}, "spec": spec}))
+        .await;
+    wire.pass(1).await;
+    let pods = wire.items(PODS).await;
+    assert_eq!(pods.iter().map(owner).collect::<Vec<_>>(), ["web", "web"]);
+    let references = &pods[0]["metadata"]["ownerReferences"][0];
+    assert_eq!(
+        (&references["apiVersion"], &references["kind"]),
+        (&json!("v1"), &json!("ReplicationController"))
+    );
+    let status = wire.object(&format!("{CONTROLLERS}/web")).await["status"].clone();
+    let counts = json!({
+        "replicas": 2, "fullyLabeledReplicas": 2, "readyReplicas": 2, "availableReplicas": 2, "observedGeneration": 1,
+    });
+    assert_eq!(status, counts);
+    wire.change(&format!("{CONTROLLERS}/web"), &json!({"spec": {"replicas": 0}}))
+        .await;
+    wire.pass(1).await;
+    assert_eq!(wire.items(PODS).await.len(), 0);
+    let revision = || async { wire.object(CONTROLLERS).await["metadata"]["resourceVersion"].clone() };
+    let settled = revision().await;
+    wire.pass(60).await;
+    assert_eq!(revision().await, settled);
 }
 
 #[tokio::test(start_paused = true)]

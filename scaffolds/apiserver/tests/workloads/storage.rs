@@ -85,6 +85,26 @@ async fn a_claim_is_bound_to_a_new_volume_of_the_default_class_which_goes_with_i
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_bound_claim_shows_the_attributes_that_its_volume_had() {
+    let wire = cluster();
+    wire.pass(1).await;
+    let mut volume = volume("fast", "1Gi", "");
+    volume["spec"].as_object_mut().unwrap().remove("hostPath");
+    volume["spec"]["csi"] = json!({"driver": "csi.example.com", "volumeHandle": "fast"});
+    volume["spec"]["volumeAttributesClassName"] = json!("gold");
+    wire.make(VOLUMES, &volume).await;
+    let spec = json!({"storageClassName": "", "volumeAttributesClassName": "gold"});
+    wire.make(CLAIMS, &claim(&spec)).await;
+    wire.pass(1).await;
+    let current = |claim: Value| claim["status"]["currentVolumeAttributesClassName"].clone();
+    assert_eq!(current(wire.claim().await), "gold");
+    wire.change_claim(&json!({"spec": {"volumeAttributesClassName": "silver"}}))
+        .await;
+    wire.pass(1).await;
+    assert_eq!(current(wire.claim().await), "gold");
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_claim_grows_where_its_class_allows_that() {
     let wire = cluster();
     wire.pass(1).await;

@@ -29,9 +29,13 @@ pub fn run(arguments: Vec<String>) -> Result<()> {
 async fn serve(given: &Given) -> Result<()> {
     let stop = apiserver::stop_signal()?;
     let address = address(given)?;
-    let options = options(given, address)?;
+    let certificates = files::certificates(given, address.ip())?;
+    let options = Options {
+        certificate_authority: certificates.authority(),
+        ..options(given, address)?
+    };
     let http2 = streams(given)?;
-    let endpoint = Endpoint::bind(address, files::certificates(given, address.ip())?).await?;
+    let endpoint = Endpoint::bind(address, certificates).await?;
     let endpoint = endpoint.with_http2(http2);
     let server = ApiServer::new(options);
     let running = endpoint.serve(server);

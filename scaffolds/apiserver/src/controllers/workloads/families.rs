@@ -9,15 +9,17 @@ use super::{
     jobs::JOBS,
     services::SERVICE_NAME,
     write::{
-        BUDGETS, CLAIMS, DAEMON_SETS, DEPLOYMENTS, PODS, REPLICA_SETS, REVISIONS, SERVICES, SLICES, STATEFUL_SETS,
+        BUDGETS, CLAIMS, DAEMON_SETS, DEPLOYMENTS, PODS, REPLICA_SETS, REPLICATION_CONTROLLERS, REVISIONS, SERVICES,
+        SLICES, STATEFUL_SETS,
     },
 };
 use crate::store::{Key, Record};
 
 /// The kinds of owners, and of what they own.
-const OWNERS: [(&str, &str); 11] = [
+const OWNERS: [(&str, &str); 12] = [
     (DEPLOYMENTS, REPLICA_SETS),
     (REPLICA_SETS, PODS),
+    (REPLICATION_CONTROLLERS, PODS),
     (STATEFUL_SETS, PODS),
     (DAEMON_SETS, PODS),
     (JOBS, PODS),
@@ -94,7 +96,9 @@ impl Families {
                     let name = json!({"matchLabels": {SERVICE_NAME: key.name}});
                     family.set_owner(key, object, &name);
                 }
-                (true, [SERVICES, _]) => family.set_owner(key, object, &json!({"matchLabels": present})),
+                (true, [SERVICES | REPLICATION_CONTROLLERS, _]) => {
+                    family.set_owner(key, object, &json!({"matchLabels": present}))
+                }
                 (true, _) => family.set_owner(key, object, present),
             }
         }

@@ -1,4 +1,4 @@
-//! Workloads: the controllers of Deployments, ReplicaSets, StatefulSets, DaemonSets, Jobs, CronJobs and Services, a scheduler
+//! Workloads: the controllers of Deployments, ReplicaSets, ReplicationControllers, StatefulSets, DaemonSets, Jobs, CronJobs and Services, a scheduler
 //! that assigns Pods to the node `dev`, a kubelet that runs nothing, and the end of the protection of claims and volumes.
 //!
 //! Each decision is a pure function from the observed objects to writes. A change of an object queues its owner, so the
@@ -59,8 +59,8 @@ use replica_set::{Failure, Pod};
 use sets::Set;
 use storage::Storage;
 use write::{
-    BUDGETS, CLAIMS, CLASSES, DAEMON_SETS, DEPLOYMENTS, ENDPOINTS, NODES, PODS, REPLICA_SETS, SERVICES, STATEFUL_SETS,
-    VOLUMES, Write,
+    BUDGETS, CLAIMS, CLASSES, DAEMON_SETS, DEPLOYMENTS, ENDPOINTS, NODES, PODS, REPLICA_SETS, REPLICATION_CONTROLLERS,
+    SERVICES, STATEFUL_SETS, VOLUMES, Write,
 };
 
 #[cfg(feature = "testing")]
@@ -242,7 +242,7 @@ impl Workloads {
         let object = value(&record);
         let done = match &*key.resource {
             DEPLOYMENTS => self.deployment(cluster, &key, &object).await,
-            REPLICA_SETS => self.replica_set(cluster, &key, &object).await,
+            REPLICA_SETS | REPLICATION_CONTROLLERS => self.replica_set(cluster, &key, &object).await,
             STATEFUL_SETS => self.stateful_set(cluster, &key, &object).await,
             DAEMON_SETS => self.daemon_set(cluster, &key, &object).await,
             NODES => self.node(cluster, &key, &object).await,

@@ -1,4 +1,4 @@
-//! ReplicaSets: creates and deletes Pods until as many are active as the spec wants, and counts them in the status.
+//! ReplicaSets and ReplicationControllers: creates and deletes Pods until as many are active as the spec wants, and counts them in the status.
 
 use std::cmp::Ordering;
 
@@ -101,7 +101,9 @@ pub(super) fn status(set: &Value, pods: &[Pod], failure: Option<&Failure>, now: 
         "observedGeneration",
         meta::number(set, "generation").unwrap_or_default(),
     );
-    new["terminatingReplicas"] = json!(pods.iter().filter(|pod| pod.is_terminating()).count());
+    if set["kind"] == "ReplicaSet" {
+        new["terminatingReplicas"] = json!(pods.iter().filter(|pod| pod.is_terminating()).count());
+    }
     match failure {
         Some(failure) => fields::set_condition(&mut new, failure.condition(now)),
         None => fields::remove_condition(&mut new, FAILURE),

@@ -9,6 +9,7 @@ use crate::{controllers::act, effects::Cluster, meta, registry::Reply, status::S
 
 pub(super) const DEPLOYMENTS: &str = "apps/deployments";
 pub(super) const REPLICA_SETS: &str = "apps/replicasets";
+pub(super) const REPLICATION_CONTROLLERS: &str = "/replicationcontrollers";
 pub(super) const STATEFUL_SETS: &str = "apps/statefulsets";
 pub(super) const DAEMON_SETS: &str = "apps/daemonsets";
 pub(super) const REVISIONS: &str = "apps/controllerrevisions";
@@ -60,6 +61,7 @@ impl Write {
         let resource = match self.object()["kind"].as_str() {
             Some("Deployment") => DEPLOYMENTS,
             Some("ReplicaSet") => REPLICA_SETS,
+            Some("ReplicationController") => REPLICATION_CONTROLLERS,
             Some("Job") => super::jobs::JOBS,
             Some("CronJob") => super::cron_jobs::CRON_JOBS,
             Some("StatefulSet") => STATEFUL_SETS,

@@ -25,6 +25,8 @@ const PROVISIONERS: [&str; 2] = [
     "volume.beta.kubernetes.io/storage-provisioner",
     "volume.kubernetes.io/storage-provisioner",
 ];
+/// The field of the status with the class of attributes that the volume has.
+const ATTRIBUTES: &str = "currentVolumeAttributesClassName";
 /// The annotation with which a person or a test lets the volume of a claim be lost.
 const LOST: &str = "kubewright.dev/volume";
 
@@ -108,13 +110,19 @@ fn bind(claim: &Value, volume: &Value) -> Decision {
     ] {
         status[field] = value;
     }
+    // Later changes are those of the driver, or of whoever acts as it.
+    if text(claim, "/status/phase") == "Pending"
+        && let Some(class) = volume["spec"].get("volumeAttributesClassName")
+    {
+        status[ATTRIBUTES] = class.clone();
+    }
     Decision::about_status(claim, status, None)
 }
 
 fn lose(claim: &Value) -> Decision {
     let mut status = claim["status"].clone();
     status["phase"] = json!("Lost");
-    for field in ["accessModes", "capacity"] {
+    for field in ["accessModes", "capacity", ATTRIBUTES] {
         if let Some(status) = status.as_object_mut() {
             status.remove(field);
         }
