@@ -137,19 +137,22 @@ const CONTROLLERS: [&str; 9] = [
 ];
 
 /// Each pattern with its required flags.
-const PATTERNS: [&[&str]; 14] = [
+const PATTERNS: [&[&str]; 17] = [
     &["--pattern", "child"],
     &["--pattern", "minimal"],
     &["--pattern", "deployment", "--image", "a"],
     &["--pattern", "replicas", "--image", "a"],
     &["--pattern", "job", "--image", "a"],
+    &["--pattern", "schedule", "--image", "a"],
     &["--pattern", "stateful", "--image", "a"],
+    &["--pattern", "stateful", "--image", "a", "--backups"],
     &["--pattern", "internal", "--internal-kind", "Run"],
     &["--pattern", "child", "--finalizer"],
     &["--pattern", "minimal", "--finalizer"],
     &["--pattern", "deployment", "--image", "a", "--finalizer"],
     &["--pattern", "replicas", "--image", "a", "--finalizer"],
     &["--pattern", "job", "--image", "a", "--finalizer"],
+    &["--pattern", "schedule", "--image", "a", "--finalizer"],
     &["--pattern", "stateful", "--image", "a", "--finalizer"],
     &["--pattern", "internal", "--internal-kind", "Run", "--finalizer"],
 ];

@@ -32,6 +32,10 @@ fn stateful(dir: &Path, kind: &str) -> Run {
     create(dir, kind, &[&["--pattern", "stateful"], &IMAGE[..]].concat())
 }
 
+fn schedule(dir: &Path, kind: &str) -> Run {
+    create(dir, kind, &[&["--pattern", "schedule"], &IMAGE[..]].concat())
+}
+
 fn internal(dir: &Path, kind: &str, internal: &str) -> Run {
     create(dir, kind, &["--pattern", "internal", "--internal-kind", internal])
 }
@@ -44,6 +48,7 @@ fn every_input_is_in_project_and_a_repeated_command_has_nothing_to_do() {
             deployment(dir.path(), "Greeter"),
             replicas(dir.path(), "Worker"),
             job(dir.path(), "Report"),
+            schedule(dir.path(), "Tick"),
             stateful(dir.path(), "Store"),
             internal(dir.path(), "Order", "OrderRun"),
             internal(dir.path(), "Crew", "Worker"),
@@ -56,6 +61,7 @@ fn every_input_is_in_project_and_a_repeated_command_has_nothing_to_do() {
         "{name: worker, version: v1, pattern: replicas, image: registry.example.com:5000/team/app:1.2}",
         "{name: report, version: v1, pattern: job, image: registry.example.com:5000/team/app:1.2}",
         "{name: store, version: v1, pattern: stateful, image: registry.example.com:5000/team/app:1.2}",
+        "{name: tick, version: v1, pattern: schedule, image: registry.example.com:5000/team/app:1.2}",
         "kind: Order, plural: orders, versions: [{version: v1}], controllers: [{name: order, version: v1, pattern: internal, internalKind: OrderRun}]",
         "kind: OrderRun, plural: orderruns, versions: [{version: v1}], controllers: [{name: orderrun, version: v1, pattern: child}]",
     ] {
@@ -74,7 +80,9 @@ fn every_input_is_in_project_and_a_repeated_command_has_nothing_to_do() {
     assert_same(&before, &tree(dir.path()));
     let rows = kubewright(dir.path(), &["plan", "-o", "json"]).succeeds().stdout;
     let rows: Vec<serde_json::Value> = serde_json::from_str(&rows).unwrap();
-    for file in ["greeter", "worker", "report", "store", "order", "orderrun", "crew"] {
+    for file in [
+        "greeter", "worker", "report", "store", "tick", "order", "orderrun", "crew",
+    ] {
         for path in [
             format!("src/controllers/{file}.rs"),
             format!("tests/{file}.rs"),
@@ -132,7 +140,7 @@ fn a_dry_run_shows_both_kinds_and_writes_neither() {
 #[test]
 fn required_inputs_of_a_pattern_are_missing_or_have_a_default_under_yes() {
     let dir = project();
-    for pattern in ["deployment", "job", "replicas", "stateful"] {
+    for pattern in ["deployment", "job", "replicas", "schedule", "stateful"] {
         create(dir.path(), "A", &["--pattern", pattern]).refuses(2, &["`--image` is missing"]);
         create(dir.path(), "A", &["--pattern", pattern, "--yes"]).refuses(2, &["`--image` is missing"]);
     }
@@ -223,6 +231,73 @@ fn a_kind_with_storage_has_one_such_controller_its_own_fields_and_no_maker() {
         1,
         &["controllers `second` and `store` of `Store` would both write its `status.members`"],
     );
+}
+
+#[test]
+fn a_kind_with_a_schedule_has_one_such_controller_its_own_fields_and_no_maker() {
+    let dir = project();
+    create(dir.path(), "A", &["--controller=false"]).succeeds();
+    schedule(dir.path(), "A").refuses(1, &["without the `schedule`", "`--force`"]);
+    schedule(dir.path(), "Tick").succeeds();
+    let types = read(dir.path(), "api/src/test/v1/tick.rs");
+    assert!(types.contains("pub concurrency_policy: ConcurrencyPolicy,"), "{types}");
+    internal(dir.path(), "B", "Tick").refuses(1, &["objects of `Tick` have a schedule", "`--internal-kind`"]);
+    let second = [
+        "--resource=false",
+        "--controller-name",
+        "second",
+        "--pattern",
+        "schedule",
+    ];
+    create(dir.path(), "Tick", &[&second, &IMAGE[..]].concat()).refuses(
+        1,
+        &["controllers `second` and `tick` of `Tick` would both write its `status.lastScheduleTime`"],
+    );
+}
+
+#[test]
+fn backups_add_two_kinds_which_are_deleted_with_their_target_alone() {
+    let dir = project();
+    let empty = tree(dir.path());
+    let backups = [&["--pattern", "stateful", "--backups"], &IMAGE[..]].concat();
+    create(dir.path(), "Store", &backups).succeeds();
+    let text = read(dir.path(), "PROJECT");
+    for part in [
+        "{name: store, version: v1, pattern: stateful, image: registry.example.com:5000/team/app:1.2, backups: true}",
+        "{name: storebackup, version: v1, pattern: backup, of: Store}",
+        "{name: storerestore, version: v1, pattern: restore, of: Store}",
+    ] {
+        assert!(text.contains(part), "{text}");
+    }
+    assert!(read(dir.path(), "api/src/test/v1/storerestore.rs").contains("pub backup: String,"));
+    let before = tree(dir.path());
+    let again = create(dir.path(), "Store", &backups).succeeds();
+    assert!(again.stderr.contains("nothing to do"));
+
+    // Neither of them can be had alone, nor be what other patterns create.
+    api(dir.path(), "delete", "StoreBackup", &[]).refuses(1, &["delete `Store`, which deletes `StoreBackup` too"]);
+    stateful(dir.path(), "Store").refuses(1, &["exists already, with pattern `stateful`", "with backups"]);
+    let forced = [&["--pattern", "stateful", "--force", "--yes"], &IMAGE[..]].concat();
+    create(dir.path(), "Store", &forced).refuses(1, &["are about `Store`, which is not a kind with backups"]);
+    internal(dir.path(), "A", "StoreBackup").refuses(1, &["objects of `StoreBackup` are about one run"]);
+    assert_same(&before, &tree(dir.path()));
+
+    api(dir.path(), "delete", "Store", &[]).succeeds();
+    assert_same(&empty, &tree(dir.path()));
+}
+
+#[test]
+fn backups_are_refused_where_nothing_is_stored_or_their_names_are_taken() {
+    let dir = project();
+    create(dir.path(), "A", &["--backups"]).refuses(2, &["`--backups` needs a controller of pattern `stateful`"]);
+    let job = [&["--pattern", "job", "--backups"], &IMAGE[..]].concat();
+    create(dir.path(), "A", &job).refuses(2, &["`--backups` needs a controller of pattern `stateful`"]);
+    let backups = [&["--pattern", "stateful", "--backups"], &IMAGE[..]].concat();
+    create(dir.path(), "A", &[&backups[..], &["--finalizer"]].concat()).refuses(2, &["leave out `--finalizer`"]);
+    create(dir.path(), "ABackup", &[]).succeeds();
+    create(dir.path(), "A", &backups).refuses(1, &["`A` needs a kind `ABackup` whose controller"]);
+    create(dir.path(), "BRestore", &["--controller=false"]).succeeds();
+    create(dir.path(), "B", &backups).refuses(1, &["without the `completionTime`"]);
 }
 
 #[test]
@@ -356,16 +431,17 @@ fn a_controller_has_a_finalizer_only_with_the_flag() {
         "deployment",
         "job",
         "replicas",
+        "schedule",
         "stateful",
         "internal",
     ];
     for (nth, pattern) in kinds.iter().enumerate() {
         let needs: &[&str] = match *pattern {
-            "deployment" | "job" | "replicas" | "stateful" => &IMAGE,
+            "deployment" | "job" | "replicas" | "schedule" | "stateful" => &IMAGE,
             "internal" => &["--internal-kind", "Run"],
             _ => &[],
         };
-        let kind = ["A", "B", "C", "D", "E", "F", "G"][nth];
+        let kind = ["A", "B", "C", "D", "E", "G", "H", "I"][nth];
         let args = [&["--pattern", pattern], needs].concat();
         create(dir.path(), kind, &args).succeeds();
         let file = format!("src/controllers/{}.rs", kind.to_lowercase());

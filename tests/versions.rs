@@ -280,6 +280,7 @@ fn golden(case: &str) -> tempfile::TempDir {
         " create webhook ",
         "/pump.yaml",
         " --pattern job ",
+        " --pattern schedule ",
         " --pattern stateful ",
     ];
     for line in commands

@@ -13,9 +13,12 @@ pub struct Flags {
     /// The reconciler to start from [default: child; for a kind defined elsewhere: beside]
     #[arg(long, value_name = "PATTERN", value_enum)]
     pattern: Option<Name>,
-    /// The image that `deployment`, `job`, `replicas` and `stateful` run, without root
+    /// The image that `deployment`, `job`, `replicas`, `schedule` and `stateful` run, without root
     #[arg(long, value_name = "IMAGE")]
     image: Option<Image>,
+    /// With `stateful`: add kinds for backups, on a schedule or on request, and for restores
+    #[arg(long)]
+    backups: bool,
     /// Start with a finalizer and a cleanup function, for resources outside of the cluster
     #[arg(long)]
     finalizer: bool,
@@ -31,6 +34,7 @@ impl ValueEnum for Name {
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
         let does = match self {
+            Self::Backup => "backs up objects of a stateful kind",
             Self::Beside => "for kinds defined elsewhere: keeps one ConfigMap for each annotated object",
             Self::Child => "keeps one owned ConfigMap",
             Self::Deployment => "runs an image as an owned Deployment",
@@ -38,6 +42,8 @@ impl ValueEnum for Name {
             Self::Job => "runs an image once for each object, as an owned Job",
             Self::Minimal => "an empty reconciler",
             Self::Replicas => "runs an image as Pods, like a ReplicaSet",
+            Self::Restore => "restores objects of a stateful kind",
+            Self::Schedule => "runs an image at the times of a schedule, as owned Jobs",
             Self::Stateful => "runs an image with storage, as members upgraded one by one",
         };
         Some(PossibleValue::new(self.as_str()).help(does))
@@ -72,7 +78,7 @@ impl Flags {
 
     /// Whether any flag was given.
     pub fn given(&self) -> bool {
-        self.pattern.is_some() || self.image.is_some() || self.internal_kind.is_some() || self.finalizer
+        self.pattern.is_some() || self.image.is_some() || self.internal_kind.is_some() || self.finalizer || self.backups
     }
 
     /// The pattern of a controller, completed by questions. The kind may be missing, along with other flags.
@@ -90,7 +96,13 @@ impl Flags {
             Name::Deployment => image()?.map(Pattern::Deployment),
             Name::Job => image()?.map(Pattern::Job),
             Name::Replicas => image()?.map(Pattern::Replicas),
-            Name::Stateful => image()?.map(Pattern::Stateful),
+            Name::Schedule => image()?.map(Pattern::Schedule),
+            Name::Stateful => image()?.map(|image| Pattern::Stateful {
+                image,
+                backups: self.backups,
+            }),
+            // Values of `--pattern` have neither.
+            Name::Backup | Name::Restore => None,
             Name::Internal => {
                 let run = kind.and_then(|kind| format!("{kind}Run").parse().ok());
                 ask.need("--internal-kind", "Internal kind", self.internal_kind.clone(), run)?
@@ -113,11 +125,28 @@ impl Flags {
 
     /// Refuses flags that the pattern of a created controller does not use.
     fn check(&self, made: Option<Name>) -> Result<()> {
-        let runs = |name| matches!(name, Name::Deployment | Name::Job | Name::Replicas | Name::Stateful);
+        let runs = |name| {
+            matches!(
+                name,
+                Name::Deployment | Name::Job | Name::Replicas | Name::Schedule | Name::Stateful
+            )
+        };
         if self.image.is_some() && !made.is_some_and(runs) {
             return Err(Usage::error(
-                "`--image` needs a controller of pattern `deployment`, `job`, `replicas` or `stateful`, and none is created\n\n\
+                "`--image` needs a controller of pattern `deployment`, `job`, `replicas`, `schedule` or `stateful`, and none is created\n\n\
                  hint: add `--pattern deployment`, or leave it out",
+            ));
+        }
+        if self.backups && made != Some(Name::Stateful) {
+            return Err(Usage::error(
+                "`--backups` needs a controller of pattern `stateful`, and none is created\n\n\
+                 hint: add `--pattern stateful`, or leave it out",
+            ));
+        }
+        if self.backups && self.finalizer {
+            return Err(Usage::error(
+                "with `--backups`, the controller has a finalizer and a cleanup function already\n\n\
+                 hint: leave out `--finalizer`",
             ));
         }
         if self.internal_kind.is_some() && made != Some(Name::Internal) {

@@ -217,6 +217,9 @@ fn units(project: &Project) -> Vec<(Unit, Subject)> {
                 }),
                 subject,
             ));
+            if controller.pattern.has_backups() {
+                units.push((Unit::new("controller-stateful-backups"), subject));
+            }
         }
         if kind.webhooks.is_some() {
             let generic = kind.adopted || !kind.origin.is_project();

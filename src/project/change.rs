@@ -45,8 +45,8 @@ pub struct NewApi {
 }
 
 impl NewApi {
-    /// The same for an internal kind of this one, with a controller unless it has one.
-    fn internal(&self, name: &KindName, project: &Project) -> Self {
+    /// The same for another kind of its group, with a controller of this pattern unless it has one.
+    pub(super) fn another(&self, name: &KindName, pattern: Pattern, project: &Project) -> Self {
         let known = project.kind(&self.group, name);
         let served = known.is_some_and(|kind| !kind.controllers.is_empty());
         let maker = project.kind(&self.group, &self.kind);
@@ -58,7 +58,7 @@ impl NewApi {
             resource: true,
             controller: (!served).then_some(NewController {
                 name: None,
-                pattern: Pattern::Child,
+                pattern,
                 finalizer: false,
             }),
             adopted: false,
@@ -99,46 +99,18 @@ impl Project {
         if let Some(kind) = pattern.and_then(Pattern::internal_kind)
             && project.api(&new.group, &new.version, kind).is_none()
         {
-            project = project.joined(&new.internal(kind, &project))?;
+            project = project.joined(&new.another(kind, Pattern::Child, &project))?;
+        }
+        if pattern.is_some_and(Pattern::has_backups) {
+            project = project.with_backups(new)?;
         }
         project.check()?;
         self.types_stay(&project, new)?;
         Ok(project)
     }
 
-    /// Refuses a pattern that needs other fields than the existing types have: the user owns those types. Versions have
-    /// the same fields.
-    fn types_stay(&self, project: &Self, new: &NewApi) -> Result<()> {
-        let Some((before, after)) = self
-            .kind(&new.group, &new.kind)
-            .zip(project.kind(&new.group, &new.kind))
-        else {
-            return Ok(());
-        };
-        let afresh = |version: &&KindVersion| new.replace && version.name == new.version;
-        let mut stay = before.versions.iter().filter(|version| !afresh(version));
-        let fields = if self.scales(before) != project.scales(after) {
-            "the `replicas`"
-        } else if self.runs(before) != project.runs(after) {
-            "the `retries` and the result"
-        } else if self.is_stateful(before) != project.is_stateful(after) {
-            "the `version`, `members` and `storage`"
-        } else {
-            return Ok(());
-        };
-        if let Some(version) = stay.next() {
-            bail!(
-                "`{}` exists already in version `{}`, without {fields} that this pattern needs in its spec and status\n\n\
-                 hint: start that version afresh with `--force`, which shows what is lost; or choose another kind",
-                before.name,
-                version.name
-            );
-        }
-        Ok(())
-    }
-
     /// Adds the kind, the version and the controller that are missing, without checking the result.
-    fn joined(&self, new: &NewApi) -> Result<Self> {
+    pub(super) fn joined(&self, new: &NewApi) -> Result<Self> {
         let mut project = self.clone();
         match project.kinds.iter_mut().find(|kind| kind.is(&new.group, &new.kind)) {
             Some(kind) if new.resource => extend(kind, new, self)?,
@@ -178,6 +150,12 @@ impl Project {
             );
         };
         let rest = version.filter(|version| !kind.has_only(version));
+        if let (None, Some(of)) = (rest, kind.of()) {
+            bail!(
+                "objects of `{of}` are backed up and restored by those of `{name}`\n\n\
+                 hint: delete `{of}`, which deletes `{name}` too"
+            );
+        }
         if let Some(maker) = self.makers(kind, version).first() {
             bail!(
                 "the controller of `{0}` makes objects of `{name}`\n\n\
@@ -199,14 +177,15 @@ impl Project {
         if let Some(version) = rest {
             unused(kind, version)?;
         }
-        Ok(match version {
+        let mut project = match version {
             Some(version) => self.forgetting(group, version, name),
-            None => {
-                let mut project = self.clone();
-                project.kinds.retain(|kind| !kind.is(group, name));
-                project
-            }
-        })
+            None => self.clone(),
+        };
+        if rest.is_none() {
+            let of = |other: &Kind| other.group == *group && other.of() == Some(name);
+            project.kinds.retain(|kind| !kind.is(group, name) && !of(kind));
+        }
+        Ok(project)
     }
 
     /// The flags for every kind of the project, for a hint.

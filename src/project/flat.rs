@@ -80,6 +80,8 @@ impl FlatController {
         let inputs = Inputs {
             image: self.image,
             internal_kind: self.internal_kind,
+            of: None,
+            backups: false,
         };
         Ok(Controller {
             // Releases that wrote this list gave a finalizer to every controller of this pattern, and to no other.

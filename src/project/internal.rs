@@ -9,6 +9,7 @@ impl Project {
         for kind in &self.kinds {
             for controller in &kind.controllers {
                 self.internal_kind_fits(kind, controller)?;
+                self.backups_fit(kind, controller)?;
             }
         }
         self.kinds
@@ -63,6 +64,18 @@ impl Project {
                  hint: choose another `--internal-kind`"
             );
         }
+        if self.is_scheduled(internal.kind) {
+            bail!(
+                "objects of `{made}` have a schedule, and `{own}` has no such fields\n\n\
+                 hint: choose another `--internal-kind`"
+            );
+        }
+        if internal.kind.is_of_another() {
+            bail!(
+                "objects of `{made}` are about one run, and `{own}` would repeat the status of objects that stay\n\n\
+                 hint: choose another `--internal-kind`"
+            );
+        }
         if internal.kind.cluster && !kind.cluster {
             bail!(
                 "`{own}` lives in namespaces and `{made}` does not, so the one cannot own the other\n\n\
@@ -102,7 +115,9 @@ impl Project {
 
 fn one_writes(kind: &Kind) -> Result<()> {
     only_one(kind, "its result", Pattern::runs)?;
-    only_one(kind, "its `status.members`", Pattern::is_stateful)
+    only_one(kind, "its `status.lastScheduleTime`", Pattern::is_scheduled)?;
+    only_one(kind, "its `status.members`", Pattern::is_stateful)?;
+    only_one(kind, "its `status.completionTime`", |pattern| pattern.of().is_some())
 }
 
 /// Refuses two controllers of a kind that write the same part of its status.

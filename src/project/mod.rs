@@ -1,6 +1,7 @@
 //! A project: its inputs, as PROJECT records them, and the changes that commands make to them. Pure, except for the format in `file`.
 
 mod adopted;
+mod backups;
 pub mod change;
 mod check;
 mod clash;
@@ -8,6 +9,7 @@ pub mod controllers;
 pub mod conversion;
 pub mod crd;
 pub mod declared;
+mod fields;
 pub mod file;
 mod flat;
 mod foreign;
@@ -238,11 +240,25 @@ impl Project {
         kind.controllers.iter().any(|controller| controller.pattern.runs())
     }
 
+    /// Whether objects of this kind create Jobs at the times of a schedule.
+    pub fn is_scheduled(&self, kind: &Kind) -> bool {
+        kind.controllers
+            .iter()
+            .any(|controller| controller.pattern.is_scheduled())
+    }
+
     /// Whether objects of this kind have members with storage.
     pub fn is_stateful(&self, kind: &Kind) -> bool {
         kind.controllers
             .iter()
             .any(|controller| controller.pattern.is_stateful())
+    }
+
+    /// Whether objects of this kind are backed up and restored by objects of other kinds.
+    pub fn has_backups(&self, kind: &Kind) -> bool {
+        kind.controllers
+            .iter()
+            .any(|controller| controller.pattern.has_backups())
     }
 
     /// Whether the controller reports a number of replicas.

@@ -8,6 +8,8 @@ use std::fmt;
 /// The reconciler that a controller starts from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Pattern {
+    /// Backs up objects of this stateful kind.
+    Backup(KindName),
     /// For kinds of others: keeps one ConfigMap for each object with an annotation.
     Beside,
     /// Keeps one owned ConfigMap.
@@ -22,14 +24,25 @@ pub enum Pattern {
     Minimal,
     /// Runs an image as Pods, like a ReplicaSet.
     Replicas(Image),
+    /// Restores objects of this stateful kind from backups.
+    Restore(KindName),
+    /// Runs an image at the times of a schedule, as Jobs.
+    Schedule(Image),
     /// Runs an image with storage, as the members of a StatefulSet.
-    Stateful(Image),
+    Stateful {
+        /// The image of the members.
+        image: Image,
+        /// Whether there are kinds for its backups and restores.
+        backups: bool,
+    },
 }
 
 /// The name of a pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Name {
+    /// [`Pattern::Backup`].
+    Backup,
     /// [`Pattern::Beside`].
     Beside,
     /// [`Pattern::Child`].
@@ -44,13 +57,17 @@ pub enum Name {
     Minimal,
     /// [`Pattern::Replicas`].
     Replicas,
+    /// [`Pattern::Restore`].
+    Restore,
+    /// [`Pattern::Schedule`].
+    Schedule,
     /// [`Pattern::Stateful`].
     Stateful,
 }
 
 impl Name {
-    /// All of them, in the order of their names.
-    pub const ALL: [Self; 8] = [
+    /// All that `--pattern` selects, in the order of their names. The flag `--backups` adds controllers of the other two.
+    pub const ALL: [Self; 9] = [
         Self::Beside,
         Self::Child,
         Self::Deployment,
@@ -58,12 +75,14 @@ impl Name {
         Self::Job,
         Self::Minimal,
         Self::Replicas,
+        Self::Schedule,
         Self::Stateful,
     ];
 
     /// As PROJECT, the command line and template folders write it.
     pub fn as_str(self) -> &'static str {
         match self {
+            Self::Backup => "backup",
             Self::Beside => "beside",
             Self::Child => "child",
             Self::Deployment => "deployment",
@@ -71,6 +90,8 @@ impl Name {
             Self::Job => "job",
             Self::Minimal => "minimal",
             Self::Replicas => "replicas",
+            Self::Restore => "restore",
+            Self::Schedule => "schedule",
             Self::Stateful => "stateful",
         }
     }
@@ -80,6 +101,7 @@ impl Pattern {
     /// Its name, without its inputs.
     pub fn name(&self) -> Name {
         match self {
+            Self::Backup(_) => Name::Backup,
             Self::Beside => Name::Beside,
             Self::Child => Name::Child,
             Self::Deployment(_) => Name::Deployment,
@@ -87,7 +109,9 @@ impl Pattern {
             Self::Job(_) => Name::Job,
             Self::Minimal => Name::Minimal,
             Self::Replicas(_) => Name::Replicas,
-            Self::Stateful(_) => Name::Stateful,
+            Self::Restore(_) => Name::Restore,
+            Self::Schedule(_) => Name::Schedule,
+            Self::Stateful { .. } => Name::Stateful,
         }
     }
 
@@ -99,8 +123,12 @@ impl Pattern {
     /// The image that it runs.
     pub fn image(&self) -> Option<&Image> {
         match self {
-            Self::Deployment(image) | Self::Job(image) | Self::Replicas(image) | Self::Stateful(image) => Some(image),
-            Self::Beside | Self::Child | Self::Internal(_) | Self::Minimal => None,
+            Self::Deployment(image)
+            | Self::Job(image)
+            | Self::Replicas(image)
+            | Self::Schedule(image)
+            | Self::Stateful { image, .. } => Some(image),
+            Self::Backup(_) | Self::Beside | Self::Child | Self::Internal(_) | Self::Minimal | Self::Restore(_) => None,
         }
     }
 
@@ -112,6 +140,14 @@ impl Pattern {
         }
     }
 
+    /// The stateful kind that it backs up or restores.
+    pub fn of(&self) -> Option<&KindName> {
+        match self {
+            Self::Backup(kind) | Self::Restore(kind) => Some(kind),
+            _ => None,
+        }
+    }
+
     /// Whether it reads `spec.replicas` and reports `status.replicas` of its own children.
     pub fn scales(&self) -> bool {
         matches!(self, Self::Deployment(_) | Self::Replicas(_))
@@ -119,7 +155,22 @@ impl Pattern {
 
     /// Whether its objects have members with storage: it reads `spec.version`, `spec.members` and `spec.storage`.
     pub fn is_stateful(&self) -> bool {
-        matches!(self, Self::Stateful(_))
+        matches!(self, Self::Stateful { .. })
+    }
+
+    /// Whether its reconciler always has a finalizer.
+    pub fn has_cleanup(&self) -> bool {
+        self.has_backups() || matches!(self, Self::Backup(_))
+    }
+
+    /// Whether its objects are backed up and restored by objects of other kinds.
+    pub fn has_backups(&self) -> bool {
+        matches!(self, Self::Stateful { backups: true, .. })
+    }
+
+    /// Whether its objects create Jobs at the times of a schedule.
+    pub fn is_scheduled(&self) -> bool {
+        matches!(self, Self::Schedule(_))
     }
 
     /// Whether its objects run to completion: it reads `spec.retries`, and reports the end in the status.
@@ -148,10 +199,15 @@ pub fn fits(pattern: Name, kind: &KindName, origin: Origin) -> Result<()> {
 impl fmt::Display for Pattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "pattern `{}`", self.as_str())?;
-        match (self.image(), self.internal_kind()) {
-            (Some(image), _) => write!(f, " and image `{image}`"),
-            (None, Some(kind)) => write!(f, " and internal kind `{kind}`"),
-            (None, None) => Ok(()),
+        match (self.image(), self.internal_kind(), self.of()) {
+            (Some(image), ..) => write!(f, " and image `{image}`")?,
+            (None, Some(kind), _) => write!(f, " and internal kind `{kind}`")?,
+            (None, None, Some(kind)) => write!(f, " of `{kind}`")?,
+            (None, None, None) => {}
+        }
+        match self.has_backups() {
+            true => f.write_str(", with backups"),
+            false => Ok(()),
         }
     }
 }
@@ -162,12 +218,51 @@ pub(super) struct Inputs {
     pub(super) image: Option<Image>,
     /// The internal kind whose objects a pattern creates.
     pub(super) internal_kind: Option<KindName>,
+    /// The stateful kind that a pattern backs up or restores.
+    pub(super) of: Option<KindName>,
+    /// Whether objects are backed up.
+    pub(super) backups: bool,
 }
 
 impl Pattern {
     /// The pattern of that name with these inputs, for the controller `of`.
     pub(super) fn new(name: Name, inputs: Inputs, of: &ControllerName) -> Result<Self, String> {
+        if inputs.of.is_some() || inputs.backups {
+            return match (name, inputs) {
+                (
+                    Name::Backup,
+                    Inputs {
+                        of: Some(kind),
+                        image: None,
+                        internal_kind: None,
+                        backups: false,
+                    },
+                ) => Ok(Self::Backup(kind)),
+                (
+                    Name::Restore,
+                    Inputs {
+                        of: Some(kind),
+                        image: None,
+                        internal_kind: None,
+                        backups: false,
+                    },
+                ) => Ok(Self::Restore(kind)),
+                (
+                    Name::Stateful,
+                    Inputs {
+                        image: Some(image),
+                        internal_kind: None,
+                        of: None,
+                        backups,
+                    },
+                ) => Ok(Self::Stateful { image, backups }),
+                _ => Err(format!("controller `{of}` has an input that its pattern does not take")),
+            };
+        }
         match (name, inputs.image, inputs.internal_kind) {
+            (Name::Backup | Name::Restore, ..) => Err(format!(
+                "controller `{of}` has no `of`, the kind that its pattern is about"
+            )),
             (Name::Beside, None, None) => Ok(Self::Beside),
             (Name::Child, None, None) => Ok(Self::Child),
             (Name::Deployment, Some(image), None) => Ok(Self::Deployment(image)),
@@ -175,8 +270,9 @@ impl Pattern {
             (Name::Job, Some(image), None) => Ok(Self::Job(image)),
             (Name::Minimal, None, None) => Ok(Self::Minimal),
             (Name::Replicas, Some(image), None) => Ok(Self::Replicas(image)),
-            (Name::Stateful, Some(image), None) => Ok(Self::Stateful(image)),
-            (Name::Deployment | Name::Job | Name::Replicas | Name::Stateful, None, _) => {
+            (Name::Schedule, Some(image), None) => Ok(Self::Schedule(image)),
+            (Name::Stateful, Some(image), None) => Ok(Self::Stateful { image, backups: false }),
+            (Name::Deployment | Name::Job | Name::Replicas | Name::Schedule | Name::Stateful, None, _) => {
                 Err(format!("controller `{of}` has no `image`, which its pattern runs"))
             }
             (Name::Internal, _, None) => Err(format!(
@@ -198,6 +294,10 @@ pub(super) struct Written {
     image: Option<Image>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     internal_kind: Option<KindName>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    of: Option<KindName>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    backups: bool,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     finalizer: bool,
 }
@@ -209,6 +309,8 @@ impl TryFrom<Written> for Controller {
         let inputs = Inputs {
             image: written.image,
             internal_kind: written.internal_kind,
+            of: written.of,
+            backups: written.backups,
         };
         Ok(Self {
             pattern: Pattern::new(written.pattern, inputs, &written.name)?,
@@ -233,6 +335,8 @@ impl From<Controller> for Written {
             pattern: pattern.name(),
             image: pattern.image().cloned(),
             internal_kind: pattern.internal_kind().cloned(),
+            of: pattern.of().cloned(),
+            backups: pattern.has_backups(),
             finalizer,
         }
     }

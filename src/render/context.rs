@@ -1,6 +1,6 @@
 //! The variables of templates: typed views of the project, created once for all files, and of the subject of each file.
 
-use super::{conversions, definitions, policies, samples, webhooks};
+use super::{conversions, definitions, finalizers, policies, samples, webhooks};
 use crate::plan::Subject;
 use crate::project::{Api, Controller, Crates, Kind, License, Origin, Project, kubernetes, rust};
 use anyhow::Result;
@@ -69,8 +69,16 @@ struct ApiView<'a> {
     scales: bool,
     /// Whether its objects run to completion.
     runs: bool,
+    /// Whether its objects create Jobs at the times of a schedule.
+    scheduled: bool,
     /// Whether its objects have members with storage.
     stateful: bool,
+    /// Whether its objects are backed up and restored by objects of other kinds.
+    backups: bool,
+    /// The pattern by which its objects back up or restore those of another kind.
+    about: Option<&'static str>,
+    /// That other kind.
+    of: Option<&'a str>,
     storage: bool,
     /// Whether the operator converts objects of this version to the hub and back.
     converted: bool,
@@ -105,6 +113,13 @@ struct ControllerView<'a> {
     api: ApiView<'a>,
     /// The internal kind that its pattern creates.
     internal: Option<ApiView<'a>>,
+    /// The kinds for backups and restores of its objects.
+    backup: Option<ApiView<'a>>,
+    restore: Option<ApiView<'a>>,
+    /// The stateful kind that it backs up or restores, in the version of that kind's controller.
+    of: Option<ApiView<'a>>,
+    /// The module of that kind's controller.
+    of_module: Option<String>,
 }
 
 /// The variables of every template.
@@ -316,7 +331,11 @@ fn api_view<'a>(project: &Project, api: Api<'a>) -> ApiView<'a> {
         needs_approval: owner.origin.is_project() && kubernetes::needs_approval(&group_full),
         scales: project.scales(owner),
         runs: project.runs(owner),
+        scheduled: project.is_scheduled(owner),
         stateful: project.is_stateful(owner),
+        backups: project.has_backups(owner),
+        about: owner.about(),
+        of: owner.of().map(|kind| kind.as_str()),
         group_full,
         group_folder,
         group_module,
@@ -329,6 +348,9 @@ fn api_view<'a>(project: &Project, api: Api<'a>) -> ApiView<'a> {
 fn controller_view<'a>(project: &'a Project, kind: &'a Kind, controller: &'a Controller) -> Option<ControllerView<'a>> {
     let api = api_view(project, api_of(kind, controller)?);
     let internal = project.internal(kind, controller);
+    let of = project.backed_up(kind, controller);
+    let stateful = of.map_or(kind, |(kind, _)| kind);
+    let [backup, restore] = project.backup_kinds(stateful);
     let file = rust::module_file(controller.name.as_str());
     // A further controller of the kind needs a child, a finalizer and a condition of its own.
     let first = file == api.folder || file == format!("{}_{}", api.group_folder, api.folder);
@@ -353,26 +375,14 @@ fn controller_view<'a>(project: &'a Project, kind: &'a Kind, controller: &'a Con
         after_core: rust::import_order(&api.type_module, "k8s_openapi::api::core::v1").is_gt(),
         api,
         internal: internal.map(|internal| api_view(project, internal)),
+        backup: backup.map(|api| api_view(project, api)),
+        restore: restore.map(|api| api_view(project, api)),
+        of: of.and_then(|(kind, own)| Some(api_view(project, api_of(kind, own)?))),
+        of_module: of.map(|(_, own)| rust::module(&rust::module_file(own.name.as_str()))),
     };
-    view.finalizer = controller.finalizer.then(|| finalizer(project, kind, &view));
+    view.finalizer = (controller.finalizer || controller.pattern.has_cleanup())
+        .then(|| finalizers::name(project, kind, view.name, view.first));
     Some(view)
-}
-
-/// The longest name that Kubernetes accepts after the `/` of a finalizer.
-const FINALIZER_MAX: usize = 63;
-
-/// `test.example.com/cleanup`; those of further controllers of a kind, and of controllers of foreign kinds, contain the
-/// controller's name.
-fn finalizer(project: &Project, kind: &Kind, controller: &ControllerView) -> String {
-    let own = match format!("{}-cleanup", controller.name) {
-        name if name.len() > FINALIZER_MAX => controller.name.to_owned(),
-        name => name,
-    };
-    match (kind.origin, controller.first) {
-        (Origin::Project, true) => format!("{}/cleanup", project.group_of(kind)),
-        (Origin::Project, false) => format!("{}/{own}", project.group_of(kind)),
-        (Origin::Kubernetes | Origin::Crd, _) => format!("{}.{}/{own}", project.name, project.domain),
-    }
 }
 
 /// `foobar-audit` as `FoobarAudit`.

@@ -7,6 +7,7 @@ mod context;
 mod conversions;
 mod definitions;
 mod embedded;
+mod finalizers;
 pub mod header;
 mod layout;
 pub mod licence;

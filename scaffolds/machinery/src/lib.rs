@@ -1,8 +1,8 @@
 //! The parts of Kubernetes' apimachinery and of Go's standard library that several crates of kubewright need, with the messages of
-//! kube-apiserver 1.36: formats, patterns, times, quantities, names (also in rules), labels, object metadata and causes.
+//! kube-apiserver 1.36: formats, patterns, times, schedules, quantities, names (also in rules), labels, object metadata and causes.
 //!
-//! Everything is a pure function of its arguments. The crate depends on `serde_json` and `regex` alone, because every project
-//! compiles it before anything else of its own.
+//! Everything is a pure function of its arguments, except [`cron::zone_file`]. The crate depends on `serde_json` and `regex` alone,
+//! because every project compiles it before anything else of its own.
 //!
 //! ```
 //! use kubewright_machinery::{go, quantity::Quantity, time::Moment};
@@ -15,6 +15,7 @@
 pub mod base64;
 pub mod calendar;
 pub mod cause;
+pub mod cron;
 pub mod der;
 pub mod formats;
 pub mod go;

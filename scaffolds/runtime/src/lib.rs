@@ -77,6 +77,7 @@ mod queue;
 mod rbac;
 mod reconciler;
 mod rollout;
+mod schedule;
 #[cfg(feature = "webhooks")]
 mod scope;
 mod selector;
@@ -124,6 +125,7 @@ pub use queue::{Held, WorkQueue};
 pub use rbac::Rule;
 pub use reconciler::{Action, Cleanup, Reconciler};
 pub use rollout::{RolledOut, Rollout};
+pub use schedule::Schedule;
 #[cfg(feature = "webhooks")]
 pub use scope::{FailurePolicy, Operation};
 pub use server::{Checks, RouteRequest, RouteResponse};

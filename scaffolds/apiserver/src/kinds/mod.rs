@@ -48,7 +48,6 @@ mod unsteered;
 mod volume;
 mod workload;
 
-pub(crate) use batch::schedule;
 pub use openapi::{openapi_schema, openapi_schema_names};
 #[cfg(feature = "testing")]
 pub use shapes::name_of_kind;

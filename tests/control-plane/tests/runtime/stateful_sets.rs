@@ -24,11 +24,14 @@ pub async fn state(client: &Client) -> Result<Value> {
     let mut all = Vec::new();
     for path in [SETS, REVISIONS, CLAIMS, VOLUMES] {
         let mut items = items(client, path).await?;
+        // Those of DaemonSets, whose names have other hashes, are compared with them.
+        items.retain(|it| it["metadata"]["annotations"]["deprecated.daemonset.template.generation"].is_null());
         items.iter_mut().for_each(plain);
         all.push(items);
     }
     let mut members = items(client, PODS).await?;
-    members.retain(|pod| pod["metadata"]["labels"]["controller-revision-hash"].is_string());
+    // Pods of a DaemonSet have a revision too, and random names.
+    members.retain(|pod| pod["metadata"]["labels"]["statefulset.kubernetes.io/pod-name"].is_string());
     members.iter_mut().for_each(member);
     // Volumes are named after the uids of their claims.
     let claim = |it: &Value| it["spec"]["claimRef"]["name"].to_string();

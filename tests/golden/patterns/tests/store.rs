@@ -15,6 +15,9 @@ const OPERATOR: Program = kubewright_runtime::operator!("foobar-operator");
 const NAME: &str = "sample-store";
 const READY: &str = "Ready";
 
+/// Keeps a deleted object until `cleanup` is done.
+const FINALIZER: &str = "test.example.com/cleanup";
+
 #[tokio::test]
 async fn an_object_is_upgraded_scaled_and_grown() -> Result<()> {
     let Some(world) = World::start().await? else {
@@ -47,6 +50,10 @@ async fn an_object_is_upgraded_scaled_and_grown() -> Result<()> {
     assert_eq!(world.volumes().await?.len(), 2);
 
     let objects = &world.objects;
+    // The finalizer keeps a deleted object until `cleanup` is done.
+    let object = objects.get("sample").await?;
+    let finalizers = object.metadata.finalizers.unwrap_or_default();
+    assert!(finalizers.contains(&FINALIZER.to_owned()));
     objects.delete("sample", &DeleteParams::default()).await?;
     let gone = async || Ok(objects.get_opt("sample").await?.is_none());
     wait_for("the object to be gone", gone).await?;

@@ -1,13 +1,11 @@
 //! CronJobs.
 
+use kubewright_machinery::cron::parse;
 use serde_json::{Value, json};
 
 use crate::{
     kinds::{
-        batch::{
-            job_spec::{self, warn},
-            schedule::parse,
-        },
+        batch::job_spec::{self, warn},
         edit::{Fields, set, set_text, within},
         faults::Faults,
         kind::{BuiltInKind, Change, Warnings},

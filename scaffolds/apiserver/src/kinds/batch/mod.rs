@@ -4,5 +4,4 @@ pub(in crate::kinds) mod cron_job;
 mod failure_policy;
 pub(in crate::kinds) mod job;
 mod job_spec;
-pub(crate) mod schedule;
 mod success_policy;

@@ -3,32 +3,41 @@
 //! A reconcile applies the children, looks at the members, decides on one step, and takes it. Every state is in the
 //! cluster and none in this process, so the operator may be killed between any two lines.
 
+pub mod backups;
 mod children;
 mod decide;
+pub mod jobs;
 mod look;
 mod members;
 mod take;
 
 use std::{env, sync::Arc, time::Duration};
 
-use api::test::v1::Store;
+use api::test::v1::{Store, StoreBackup, StoreRestore};
 use k8s_openapi::api::apps::v1::StatefulSet;
 use k8s_openapi::api::core::v1::{ConfigMap, Secret, Service};
 use k8s_openapi::api::policy::v1::PodDisruptionBudget;
 use kube::ResourceExt;
 use kubewright_runtime::{
-    Action, Conditions, Context, Controller, Manager, Reconciler, Result, child_name,
+    Action, Cleanup, Conditions, Context, Controller, Manager, Reconciler, Result, child_name,
 };
 
+use self::backups::{BACKUPS, RESTORES, indexed, target};
 use self::decide::{Observed, Step};
 use self::members::{Members, ReadyPods};
 use crate::app::App;
+
+/// Keeps a deleted object until `cleanup` is done.
+const FINALIZER: &str = "test.example.com/cleanup";
 
 /// The default image, tested with this release of the operator. The tag is the version of the spec.
 const IMAGE: &str = "registry.k8s.io/pause";
 
 /// The environment variable that names another image, for example that of a mirror.
 const IMAGE_VARIABLE: &str = "STORE_IMAGE";
+
+/// The plural of backups.
+const BACKUP_KINDS: &[&str] = &["storebackups"];
 
 /// The condition that reports whether the cluster matches the spec.
 const READY: &str = "Ready";
@@ -46,12 +55,21 @@ struct StoreReconciler<M> {
 }
 
 pub fn register(manager: &Manager, _app: &App) -> Result<()> {
-    let image = env::var(IMAGE_VARIABLE).unwrap_or_else(|_| IMAGE.to_owned());
     let reconciler = StoreReconciler {
-        image,
+        image: image(),
         members: ReadyPods,
     };
     controller().register(manager, reconciler)
+}
+
+/// The image of the members, without its tag.
+pub fn image() -> String {
+    env::var(IMAGE_VARIABLE).unwrap_or_else(|_| IMAGE.to_owned())
+}
+
+/// The name of the StatefulSet and of most other children.
+pub fn name_of(object: &Store) -> String {
+    child_name(&object.name_any(), "store")
 }
 
 fn controller() -> Controller<Store> {
@@ -67,14 +85,24 @@ fn controller() -> Controller<Store> {
         .rule(&[""], &["persistentvolumeclaims"], &["delete"])
         // Claims grow by another StatefulSet, with the same Pods.
         .rule(&["apps"], &["statefulsets"], &["delete"])
+        // They outlive the object, so it does not own them.
+        .watches::<StoreBackup>(|it| vec![target(it, &it.spec.target)])
+        .watches::<StoreRestore>(|it| vec![target(it, &it.spec.target)])
+        .index(BACKUPS, |it: &StoreBackup| indexed(it, &it.spec.target))
+        .index(RESTORES, |it: &StoreRestore| indexed(it, &it.spec.target))
+        .rule(&["test.example.com"], BACKUP_KINDS, &["create", "delete"])
 }
 
 impl<M: Members> Reconciler<Store> for StoreReconciler<M> {
+    fn finalizer(&self) -> Option<&str> {
+        Some(FINALIZER)
+    }
+
     async fn reconcile(&self, cx: &Context<Store>, object: Arc<Store>) -> Result<Action> {
         let work = Work {
             cx,
             object: &object,
-            name: child_name(&object.name_any(), "store"),
+            name: name_of(&object),
             image: &self.image,
             members: &self.members,
         };
@@ -87,6 +115,17 @@ impl<M: Members> Reconciler<Store> for StoreReconciler<M> {
         work.report(&step, &seen).await?;
         let pause = if step.is_work() { WORKING } else { STEADY };
         Ok(Action::At(cx.now() + pause))
+    }
+
+    // Runs instead of `reconcile` once the object is deleted, with its children still there.
+    async fn cleanup(&self, cx: &Context<Store>, object: Arc<Store>) -> Result<Cleanup> {
+        let Some(text) = backups::last(cx, &object).await? else {
+            return Ok(Cleanup::Done);
+        };
+        let ready = cx.condition(READY, false, "BackingUp", text);
+        let change = cx.patch_status(|status| status.conditions.set(ready));
+        change.await?;
+        Ok(Cleanup::Pending(WORKING))
     }
 }
 
@@ -123,6 +162,10 @@ impl<M> Work<'_, M> {
             status.members = all as i32;
             status.ready_members = healthy as i32;
             status.selector = Some(self.selector());
+            status.restoring = match step {
+                Step::Restore(name) => Some(name.clone()),
+                _ => None,
+            };
             status.conditions.set(ready);
             status.conditions.set(available);
         });

@@ -8,6 +8,7 @@ use std::{
     sync::Arc,
 };
 
+use kubewright_machinery::cron::parse;
 use serde_json::Value;
 
 use super::{
@@ -17,7 +18,7 @@ use super::{
     value,
     write::Write,
 };
-use crate::{effects::Cluster, kinds::schedule::parse, meta, state::Core, status::Status, store::Key};
+use crate::{effects::Cluster, meta, state::Core, status::Status, store::Key};
 use times::Times;
 
 pub(super) const CRON_JOBS: &str = "batch/cronjobs";

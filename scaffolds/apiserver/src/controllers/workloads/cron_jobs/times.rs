@@ -1,24 +1,10 @@
 //! The times of a schedule in a time zone. A time that a change of the clocks skips has no run; one that it repeats has two.
 
-use std::{fs, path::Path};
-
 use jiff::{Timestamp, tz::TimeZone};
-use kubewright_machinery::{calendar::Date, time::Moment};
-
-use crate::kinds::schedule::{CronSchedule, FieldValues};
-
-const DAY: i64 = 86_400;
-const HOUR: i64 = 3_600;
-/// A schedule without a time in so many days has none, as upstream.
-const MOST_DAYS: i64 = 5 * 366;
-
-/// The folders with a system's files of time zones, as Go's `time.LoadLocation` searches them.
-const FOLDERS: [&str; 4] = [
-    "/usr/share/zoneinfo",
-    "/usr/share/lib/zoneinfo",
-    "/usr/lib/locale/TZ",
-    "/etc/zoneinfo",
-];
+use kubewright_machinery::{
+    cron::{CronSchedule, zone_file},
+    time::Moment,
+};
 
 /// A schedule, and the time zone for its fields.
 pub(super) struct Times {
@@ -45,67 +31,24 @@ impl Times {
 
     /// The first time of the schedule after this one.
     pub fn next(&self, after: i64) -> Option<i64> {
-        match &self.schedule {
-            CronSchedule::Every(seconds) => Some(after + seconds),
-            CronSchedule::Fields(fields) => {
-                let first = (after + 1 + self.offset(after + 1)).div_euclid(DAY);
-                let mut days = (first..=first + MOST_DAYS).filter(|day| has_day(fields, *day));
-                days.find_map(|day| self.first_of(fields, day, after))
-            }
-        }
+        self.schedule.next(after, |at| self.offset(at))
     }
-
-    /// The first time on a day, after this time.
-    fn first_of(&self, [minutes, hours, ..]: &[FieldValues; 5], day: i64, after: i64) -> Option<i64> {
-        let midnight = day * DAY;
-        // Clocks may change at midnight, by two hours at most.
-        let mut at = (midnight - self.offset(midnight) - 2 * HOUR).max(after + 1);
-        loop {
-            let local = at + self.offset(at);
-            if local.div_euclid(DAY) > day {
-                return None;
-            }
-            let (hour, minute) = (local.rem_euclid(DAY) / HOUR, local.rem_euclid(HOUR) / 60);
-            let is_hour = local.div_euclid(DAY) == day && hours.has(hour);
-            match (is_hour, local.rem_euclid(60)) {
-                (false, _) => at += HOUR - local.rem_euclid(HOUR),
-                (true, 0) if minutes.has(minute) => return Some(at),
-                (true, second) => at += 60 - second,
-            }
-        }
-    }
-}
-
-/// Whether a day matches: by both of its fields, or by either one if none of them is `*`.
-fn has_day([_, _, days, months, weekdays]: &[FieldValues; 5], day: i64) -> bool {
-    let date = Date::from_days(day);
-    // The first day of 1970 was a Thursday.
-    let (is_day, is_weekday) = (days.has(date.day), weekdays.has((day + 4).rem_euclid(7)));
-    let matches = match days.is_any || weekdays.is_any {
-        true => is_day && is_weekday,
-        false => is_day || is_weekday,
-    };
-    months.has(date.month) && matches
 }
 
 /// The time zone of this name, from the files of the system; `None` if there is none. jiff's own search is a feature, for which
 /// cargo would compile jiff, k8s-openapi and kube once more for the operators of generated projects.
 pub(super) fn zone(name: &str) -> Option<TimeZone> {
-    if ["", "UTC"].contains(&name) {
-        return Some(TimeZone::UTC);
+    match name {
+        "" | "UTC" => Some(TimeZone::UTC),
+        name => TimeZone::tzif(name, &zone_file(name)?).ok(),
     }
-    let is_outside = name.starts_with('/') || name.split('/').any(|part| part == "..");
-    let read = |folder: &&str| fs::read(Path::new(folder).join(name)).ok();
-    let file = FOLDERS.iter().filter(|_| !is_outside).find_map(read)?;
-    TimeZone::tzif(name, &file).ok()
 }
 
 #[cfg(test)]
 mod tests {
-    use kubewright_machinery::time;
+    use kubewright_machinery::{cron::parse, time};
 
     use super::{Times, zone as zone_of};
-    use crate::kinds::schedule::parse;
 
     /// The three times of a schedule after another one.
     fn next(schedule: &str, zone: &str, after: &str) -> Vec<String> {

@@ -203,7 +203,7 @@ impl<M> Work<'_, M> {
     }
 }
 
-fn of<K: DeserializeOwned>(manifest: Value) -> Result<K> {
+pub fn of<K: DeserializeOwned>(manifest: Value) -> Result<K> {
     let invalid = |error: serde_json::Error| Error::terminal("Manifest", error.to_string());
     serde_json::from_value(manifest).map_err(invalid)
 }

@@ -3,6 +3,9 @@
 use std::fmt;
 
 use api::test::v1::store::StoreSpec;
+use k8s_openapi::jiff::Timestamp;
+
+use super::backups::Backups;
 
 /// The present state of the cluster and of the members.
 #[derive(Default)]
@@ -13,6 +16,9 @@ pub struct Observed {
     pub set: Option<Set>,
     /// The members that the StatefulSet is to have, by ordinal.
     pub members: Vec<Member>,
+    pub backups: Backups,
+    /// The name of the StoreRestore to run.
+    pub restore: Option<String>,
 }
 
 impl Observed {
@@ -75,6 +81,12 @@ pub enum Step {
     Rebuild(i32),
     Remove(i32),
     Add(i32),
+    /// Create the backup for this time of the schedule.
+    BackUp(Timestamp),
+    /// Delete these backups.
+    Forget(Vec<String>),
+    /// Leave the members alone for this restore.
+    Restore(String),
     Wait(String),
     Paused,
     Done,
@@ -91,6 +103,13 @@ pub fn next(spec: &StoreSpec, seen: &Observed) -> Step {
     };
     if !set.is_observed {
         return wait("the StatefulSet has not been observed yet");
+    }
+    // It takes no time: another object waits for the end.
+    if let Some(at) = seen.backups.due {
+        return Step::BackUp(at);
+    }
+    if !seen.backups.surplus.is_empty() {
+        return Step::Forget(seen.backups.surplus.clone());
     }
     // First: a full volume may be the reason why members are down.
     let small: Vec<_> = with(seen, |member| member.volume == Volume::Small);
@@ -119,6 +138,9 @@ pub fn next(spec: &StoreSpec, seen: &Observed) -> Step {
             return wait(format!("member {} {problem}", one.ordinal));
         }
     }
+    if let Some(name) = &seen.restore {
+        return Step::Restore(name.clone());
+    }
     if count > spec.members {
         return Step::Remove(count - 1);
     }
@@ -127,6 +149,9 @@ pub fn next(spec: &StoreSpec, seen: &Observed) -> Step {
     }
     if count < spec.members {
         return Step::Add(count);
+    }
+    if let Some(fault) = &seen.backups.fault {
+        return wait(fault);
     }
     match with(seen, |it| it.volume == Volume::Growing).first() {
         Some(ordinal) => wait(format!("the volume of member {ordinal} is growing")),
@@ -153,6 +178,9 @@ impl Step {
             Self::Rebuild(_) => "Rebuilding",
             Self::Remove(_) => "Removing",
             Self::Add(_) => "Adding",
+            Self::BackUp(_) => "BackingUp",
+            Self::Forget(_) => "Forgetting",
+            Self::Restore(_) => "Restoring",
             Self::Wait(_) => "Waiting",
             Self::Paused => "Paused",
             Self::Done => "Steady",
@@ -174,6 +202,9 @@ impl fmt::Display for Step {
             Self::Rebuild(ordinal) => write!(f, "replacing member {ordinal} and its volume"),
             Self::Remove(ordinal) => write!(f, "removing member {ordinal}"),
             Self::Add(ordinal) => write!(f, "adding member {ordinal}"),
+            Self::BackUp(at) => write!(f, "creating the backup for {at}"),
+            Self::Forget(names) => write!(f, "deleting the backups {names:?}"),
+            Self::Restore(name) => write!(f, "leaving members alone for {name}"),
             Self::Wait(text) => f.write_str(text),
             Self::Paused => f.write_str("nothing is changed"),
             Self::Done => f.write_str("all members are healthy"),
@@ -207,6 +238,7 @@ mod tests {
             pods: 3,
             set: Some(set),
             members: (0..3).map(member).collect(),
+            ..Observed::default()
         }
     }
 
@@ -326,5 +358,42 @@ mod tests {
             lost(seen, 0);
         });
         assert!(matches!(only, Step::Wait(_)));
+    }
+
+    #[test]
+    fn a_backup_is_made_although_a_member_is_down() {
+        let due = Timestamp::UNIX_EPOCH;
+        let step = after(|_, seen| {
+            seen.backups.due = Some(due);
+            down(&mut seen.members[0]);
+        });
+        assert_eq!(step, Step::BackUp(due));
+    }
+
+    #[test]
+    fn a_restore_runs_while_all_members_are_healthy_and_before_other_work() {
+        let restore = |seen: &mut Observed| seen.restore = Some("a".to_owned());
+        let outdated = after(|spec, seen| {
+            spec.members = 5;
+            seen.members[0].outdated = true;
+            restore(seen);
+        });
+        assert_eq!(outdated, Step::Restore("a".to_owned()));
+        let broken = after(|_, seen| {
+            down(&mut seen.members[0]);
+            restore(seen);
+        });
+        assert!(matches!(broken, Step::Wait(_)));
+    }
+
+    #[test]
+    fn a_faulty_schedule_is_reported_after_all_other_work() {
+        let fault = |seen: &mut Observed| seen.backups.fault = Some("a".to_owned());
+        assert_eq!(after(|_, seen| fault(seen)), Step::Wait("a".to_owned()));
+        let outdated = after(|_, seen| {
+            seen.members[0].outdated = true;
+            fault(seen);
+        });
+        assert_eq!(outdated, Step::Restart(0));
     }
 }

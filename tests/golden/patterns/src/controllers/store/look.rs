@@ -1,5 +1,8 @@
 //! Reads what a decision needs: from the API server and not from a cache, because the next step depends on the last one.
 
+use std::sync::Arc;
+
+use api::test::v1::{StoreBackup, StoreRestore};
 use k8s_openapi::api::apps::v1::{StatefulSet, StatefulSetStatus};
 use k8s_openapi::api::core::v1::{PersistentVolumeClaim, Pod};
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
@@ -8,6 +11,7 @@ use kube::{Resource, ResourceExt};
 use kubewright_runtime::{Result, quantity_value};
 
 use super::Work;
+use super::backups::{self, BACKUPS, Backups, RESTORES, has_succeeded, restore};
 use super::children::Shape;
 use super::decide::{Member, Observed, Set, Volume};
 use super::members::Members;
@@ -20,8 +24,24 @@ impl<M: Members> Work<'_, M> {
         let list = ListParams::default().labels(&self.selector());
         let pods = self.pods().list(&list).await?.items;
         let claims = self.claims().list(&list).await?.items;
+        let key = self.cx.key().to_string();
+        let made = self.cx.by_index::<StoreBackup>(BACKUPS, &key)?;
+        let restores = self.cx.by_index::<StoreRestore>(RESTORES, &key)?;
+        let mut backups = Backups::of(self.object, &made, self.cx.now());
+        if let Some(at) = backups.due {
+            let name = backups::name(self.object, at);
+            let taken = self.cx.get::<StoreBackup>(&name)?;
+            backups.due = taken.is_none().then_some(at);
+        }
+        // Also one of another object.
+        let has_data = |name: &str| {
+            let backup: Option<Arc<StoreBackup>> = self.cx.get(name).ok().flatten();
+            backup.is_some_and(|it| has_succeeded(&it) == Some(true))
+        };
         let mut seen = Observed {
             pods: pods.len() as i32,
+            backups,
+            restore: restore(&restores, has_data),
             ..Observed::default()
         };
         let set = self.cx.child::<StatefulSet>(&self.name)?;

@@ -7,6 +7,7 @@ use kube::api::{Api, DeleteParams, Patch, PatchParams, Preconditions};
 use kubewright_runtime::{EventType, Result};
 
 use super::Work;
+use super::backups;
 use super::children::Shape;
 use super::decide::{Observed, Step};
 use super::members::Members;
@@ -36,7 +37,12 @@ impl<M: Members> Work<'_, M> {
                 self.members.add(&self.host(*ordinal)).await?;
                 self.resize(ordinal + 1).await?;
             }
-            Step::Wait(_) | Step::Paused | Step::Done => return Ok(()),
+            Step::BackUp(at) => {
+                let backup = backups::scheduled(self.object, *at);
+                backups::create(self.cx, &backup).await?;
+            }
+            Step::Forget(names) => backups::delete(self.cx, names).await?,
+            Step::Restore(_) | Step::Wait(_) | Step::Paused | Step::Done => return Ok(()),
         }
         let text = step.to_string();
         self.cx.event(EventType::Normal, step.phase(), text);

@@ -75,6 +75,10 @@ pub struct StoreSpec {
     /// Whether the operator leaves everything as it is.
     #[serde(default)]
     pub paused: bool,
+
+    /// Its backups. Without it, they are made on request alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub backups: Option<StoreBackups>,
 }
 
 fn three() -> i32 {
@@ -101,6 +105,28 @@ pub struct StoreStorage {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 253))]
     pub class: Option<String>,
+}
+
+/// The backups of the data.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StoreBackups {
+    /// The times, in UTC, as `0 3 * * *` or `@daily`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub schedule: Option<String>,
+
+    /// The number of backups of the schedule that are kept, and of failed ones.
+    #[serde(default = "seven")]
+    #[schemars(range(min = 1, max = 999))]
+    pub keep: i32,
+
+    /// Whether a last backup has to succeed before a deleted object goes.
+    #[serde(default)]
+    pub on_deletion: bool,
+}
+
+fn seven() -> i32 {
+    7
 }
 
 /// The observed state, written by the operator.
@@ -130,6 +156,10 @@ pub struct StoreStatus {
     /// The label selector of the members, for autoscalers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub selector: Option<String>,
+
+    /// The name of the StoreRestore that may run: the members are left alone meanwhile.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub restoring: Option<String>,
 
     /// `Ready` is true while the cluster matches the spec, `Available` while most members are healthy.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -1,6 +1,11 @@
 //! Cron schedules: five fields, or a descriptor, as robfig/cron's standard parser reads them.
 
-use crate::kinds::faults::quoted;
+mod times;
+mod zones;
+
+pub use zones::zone_file;
+
+use crate::go::{duration, quote};
 
 /// The values that a field may have.
 #[derive(Clone, Copy)]
@@ -33,21 +38,24 @@ const FIELDS: [Bounds; 5] = [
 
 /// The values of a field, as bits.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub(crate) struct FieldValues {
+struct FieldValues {
     bits: u64,
     /// Whether the field is `*`: if one of the two days is, the other one decides, otherwise either may match.
-    pub is_any: bool,
+    is_any: bool,
 }
 
 impl FieldValues {
-    pub fn has(self, value: i64) -> bool {
+    fn has(self, value: i64) -> bool {
         u32::try_from(value).is_ok_and(|value| self.bits.checked_shr(value).unwrap_or_default() & 1 == 1)
     }
 }
 
 /// A schedule.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum CronSchedule {
+pub struct CronSchedule(Form);
+
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Form {
     /// The values of minute, hour, day of the month, month and day of the week.
     Fields([FieldValues; 5]),
     /// The seconds between two times.
@@ -58,7 +66,7 @@ pub(crate) enum CronSchedule {
 ///
 /// # Errors
 /// The parser's error message.
-pub(crate) fn parse(text: &str) -> Result<(Option<&str>, CronSchedule), String> {
+pub fn parse(text: &str) -> Result<(Option<&str>, CronSchedule), String> {
     match text.strip_prefix("TZ=").or_else(|| text.strip_prefix("CRON_TZ=")) {
         Some(rest) => {
             let (zone, rest) = rest.split_once(' ').unwrap_or((rest, ""));
@@ -88,7 +96,7 @@ fn schedule(text: &str) -> Result<CronSchedule, String> {
             values.is_any |= part.is_any;
         }
     }
-    Ok(CronSchedule::Fields(values))
+    Ok(CronSchedule(Form::Fields(values)))
 }
 
 fn descriptor(text: &str) -> Result<CronSchedule, String> {
@@ -101,9 +109,8 @@ fn descriptor(text: &str) -> Result<CronSchedule, String> {
         _ => {
             let every = text.strip_prefix("@every ");
             let every = every.ok_or_else(|| format!("unrecognized descriptor: {text}"))?;
-            let every = kubewright_machinery::go::duration(every)
-                .map_err(|why| format!("failed to parse duration {text}: time: {why}"))?;
-            return Ok(CronSchedule::Every((every / 1_000_000_000).max(1)));
+            let every = duration(every).map_err(|why| format!("failed to parse duration {text}: time: {why}"))?;
+            return Ok(CronSchedule(Form::Every((every / 1_000_000_000).max(1))));
         }
     };
     schedule(fields)
@@ -161,7 +168,7 @@ fn number(text: &str, names: &[&str]) -> Result<u32, String> {
     match text.parse::<i64>() {
         Ok(number) => u32::try_from(number).map_err(|_| format!("negative number ({number}) not allowed: {text}")),
         Err(_) => {
-            let quoted = quoted(text);
+            let quoted = quote(text);
             Err(format!(
                 "failed to parse int from {text}: strconv.Atoi: parsing {quoted}: invalid syntax"
             ))
