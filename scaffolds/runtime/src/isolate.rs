@@ -133,6 +133,7 @@ mod tests {
             "controller/sources.rs: pub(super) type SourceFn<K> =",
             "informer/config.rs: pub type Transform<K> =",
             "informer/presence.rs: type Handler =",
+            "manager/component.rs: pub(crate) type Drain =",
             "manager/joining.rs: pub(crate) type Release =",
             "metrics/registry.rs: Computed(",
             "pods.rs: let most =",
