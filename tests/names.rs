@@ -256,6 +256,8 @@ fn every_pattern_is_formatted_for_kinds_of_any_length() {
         &format!("pattern: deployment, image: '{long}'"),
         "pattern: internal, internalKind: Run",
         "pattern: internal, internalKind: AnInternalKindOfSomeLength",
+        "pattern: job, image: a",
+        "pattern: schedule, image: a",
     ];
     let with_finalizer = patterns.map(|pattern| format!("{pattern}, finalizer: true"));
     let mut patterns = patterns.to_vec();

@@ -55,7 +55,13 @@ fn walk(folder: &Path, prefix: &str, found: &mut BTreeMap<String, Vec<u8>>) {
 #[track_caller]
 fn guarded(dir: &Path, args: &[&str]) -> Run {
     let child = Command::new("sh")
-        .args(["-c", "ulimit -v 1048576; ulimit -t 20; exec \"$@\"", "sh", cli::binary(), "--dir"])
+        .args([
+            "-c",
+            "ulimit -v 1048576; ulimit -t 20; exec \"$@\"",
+            "sh",
+            cli::binary(),
+            "--dir",
+        ])
         .arg(dir)
         .args(args)
         .env("KUBECONFIG", "/nonexistent")

@@ -47,6 +47,7 @@ const EFFECTS: [Effects; 13] = [
             "--group test --version v4 --kind Old --dry-run + --storage",
             "... + --pattern minimal",
             "... --pattern deployment + --image nginx",
+            "... --pattern stateful --image nginx + --backups",
             "... + --finalizer",
             "... --pattern internal --yes + --internal-kind Other",
             "... + --short-name nw",

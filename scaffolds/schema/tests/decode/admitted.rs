@@ -116,9 +116,14 @@ fn of(schema: &Value) -> BoxedStrategy<Value> {
                 .boxed()
         }
         Some("object") => Just(json!({})).boxed(),
-        Some("array") => proptest::collection::vec(of(&schema["items"]), 0..2)
-            .prop_map(Value::from)
-            .boxed(),
+        Some("array") => {
+            let least = schema["minItems"]
+                .as_u64()
+                .map_or(0, |least| usize::try_from(least).unwrap());
+            proptest::collection::vec(of(&schema["items"]), least..least + 2)
+                .prop_map(Value::from)
+                .boxed()
+        }
         Some("boolean") => any::<bool>().prop_map(Value::from).boxed(),
         Some("integer") => numbers().boxed(),
         Some("number") => prop_oneof![numbers(), any::<f64>().prop_map(Value::from)].boxed(),

@@ -4,6 +4,7 @@
 #![allow(missing_docs)]
 
 mod admitted;
+mod further;
 mod rounds;
 mod unions;
 mod written;

@@ -1,0 +1,139 @@
+//! Types whose decoders refuse more than their schemas say: `make manifests` refuses each with a remedy, or what its CRD admits decodes.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::num::{NonZeroI64, NonZeroU8};
+use std::ops::{Bound, Range, RangeInclusive};
+
+use k8s_openapi::api::core::v1::{Affinity, ConfigMap, Probe, Secret, ServicePort, Volume};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{LabelSelector, OwnerReference};
+use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
+use kube::CustomResource;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{admitted, finished};
+
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Closed {
+    name: String,
+}
+
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+pub struct Rest {
+    name: String,
+    #[serde(flatten)]
+    rest: BTreeMap<String, u8>,
+}
+
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(untagged)]
+pub enum NumberOrText {
+    Number(u8),
+    Text(String),
+}
+
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(untagged)]
+pub enum OneOrMany {
+    One(String),
+    Many(Vec<String>),
+}
+
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Plain {
+    FirstOne,
+    /// The second.
+    SecondOne,
+    #[serde(other)]
+    Unknown,
+}
+
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+pub struct Generic<T> {
+    value: T,
+    others: Vec<T>,
+}
+
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(default)]
+pub struct Defaults {
+    port: NonZeroU8,
+    names: BTreeSet<String>,
+}
+
+impl Default for Defaults {
+    fn default() -> Self {
+        Self {
+            port: NonZeroU8::MAX,
+            names: BTreeSet::from(["a".to_owned()]),
+        }
+    }
+}
+
+macro_rules! agree {
+    ($($name:ident: $type:ty;)*) => { $(
+        mod $name {
+            use super::*;
+
+            #[derive(CustomResource, Clone, Debug, Deserialize, Serialize, JsonSchema)]
+            #[kube(group = "test.example.com", version = "v1", kind = "Other", namespaced)]
+            pub struct OtherSpec {
+                pub f: $type,
+            }
+
+            #[test]
+            fn is_refused_or_decodes_what_its_crd_admits() {
+                match finished::<Other>() {
+                    Ok(crd) => admitted::all_decode::<Other>(stringify!($name), &crd),
+                    Err(findings) => assert!(findings.iter().all(|it| it.remedy.is_some()), "{findings:#?}"),
+                }
+            }
+        }
+    )* };
+}
+
+agree! {
+    non_zero: NonZeroU8;
+    non_zero_signed: NonZeroI64;
+    wide: i128;
+    unsigned_wide: u128;
+    pair: (String, u8);
+    pairs: Vec<(u8, u8)>;
+    array: [u8; 2];
+    nested_array: [[u8; 2]; 2];
+    set: BTreeSet<u8>;
+    hash_set: HashSet<String>;
+    set_of_sets: BTreeSet<BTreeSet<u8>>;
+    range: Range<u8>;
+    inclusive: RangeInclusive<i64>;
+    bound: Bound<u8>;
+    result: Result<u8, String>;
+    unit: ();
+    boxed: Box<str>;
+    span: jiff::Span;
+    number: serde_json::Number;
+    map_of_numbers: BTreeMap<i64, String>;
+    map_of_versions: BTreeMap<String, semver::Version>;
+    double_option: Option<Option<u8>>;
+    options: Vec<Option<u8>>;
+    map_of_options: BTreeMap<String, Option<u8>>;
+    closed: Closed;
+    rest: Rest;
+    untagged: NumberOrText;
+    one_or_many: OneOrMany;
+    plain: Plain;
+    plains: BTreeMap<String, Plain>;
+    generic: Generic<NonZeroU8>;
+    defaults: Defaults;
+    selector: LabelSelector;
+    owner: OwnerReference;
+    ports: Vec<ServicePort>;
+    ports_or_names: Vec<IntOrString>;
+    probe: Probe;
+    affinity: Affinity;
+    volumes: Vec<Volume>;
+    config_map: ConfigMap;
+    secret: Secret;
+}
