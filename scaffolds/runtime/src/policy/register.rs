@@ -21,8 +21,8 @@ impl<F: PolicyForm> Policy<F> {
     ///
     /// # Errors
     ///
-    /// [`Error::Setup`] if the API server would refuse it for another reason than an expression, or a policy has this name
-    /// already.
+    /// [`Error::Setup`](crate::Error::Setup) if the API server would refuse it for another reason than an expression, or a policy
+    /// has this name already.
     pub fn register(self, manager: &Manager) -> Result<()> {
         lint::check(&self)?;
         manager.state(Stated {
