@@ -29,7 +29,8 @@ pub(super) fn present() -> Option<String> {
     dispatcher::get_default(|it| it.downcast_ref::<Reconciles>().and_then(Reconciles::present))
 }
 
-/// The controller and object of each reconcile that failed the last time, with its error.
+/// The controller and object of each reconcile that failed the last time and will run again, with its error. A terminal error is
+/// the reconciler's answer to an object that is wrong.
 pub(super) fn failing() -> BTreeMap<String, String> {
     let failing = |it: &Dispatch| it.downcast_ref::<Reconciles>().map(|it| it.lock().failing.clone());
     dispatcher::get_default(failing).unwrap_or_default()
@@ -54,8 +55,8 @@ struct Spans {
     /// That of all spans: they have one place in the code.
     metadata: Option<&'static Metadata<'static>>,
     entered: Vec<u64>,
-    /// The last error that each logged.
-    errors: BTreeMap<String, String>,
+    /// The last error that each logged, and whether it was terminal.
+    errors: BTreeMap<String, (String, bool)>,
     failing: BTreeMap<String, String>,
 }
 
@@ -101,8 +102,8 @@ impl Subscriber for Reconciles {
         let Some(name) = spans.names.get(&span.into_u64()) else {
             return;
         };
-        if result == FAILED {
-            let error = spans.errors.get(name).cloned().unwrap_or_default();
+        let (error, terminal) = spans.errors.get(name).cloned().unwrap_or_default();
+        if result == FAILED && !terminal {
             spans.failing.insert(name.clone(), error);
         } else {
             spans.failing.remove(name);
@@ -116,7 +117,9 @@ impl Subscriber for Reconciles {
         let mut fields = RecordedFields::default();
         event.record(&mut fields);
         let error = fields.get("message").unwrap_or_default().to_owned();
-        self.lock().errors.insert(name, error);
+        // The runtime logs what it will try again as a warning.
+        let terminal = *event.metadata().level() == Level::ERROR;
+        self.lock().errors.insert(name, (error, terminal));
     }
 
     fn enter(&self, span: &Id) {
@@ -182,9 +185,18 @@ mod tests {
     #[test]
     fn a_reconcile_fails_until_it_succeeds() {
         let _guard = follow();
-        for (result, failing) in [("error", 1), ("success", 0), ("error", 1)] {
+        for (result, terminal, failing) in [
+            ("error", false, 1),
+            ("success", false, 0),
+            ("error", false, 1),
+            ("error", true, 0),
+            ("error", false, 1),
+        ] {
             let span = info_span!("reconcile", controller = "one", object = %"ns/x", result = tracing::field::Empty);
-            span.in_scope(|| tracing::warn!("reconcile failed: no {}", "disk"));
+            span.in_scope(|| match terminal {
+                true => tracing::error!("reconcile failed: no such disk"),
+                false => tracing::warn!("reconcile failed: no {}", "disk"),
+            });
             let inside = || tracing::Span::current();
             span.in_scope(inside).record("result", result);
             assert_eq!(super::failing().len(), failing);
