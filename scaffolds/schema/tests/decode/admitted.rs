@@ -125,7 +125,14 @@ fn of(schema: &Value) -> BoxedStrategy<Value> {
                 .boxed()
         }
         Some("boolean") => any::<bool>().prop_map(Value::from).boxed(),
-        Some("integer") => numbers().boxed(),
+        Some("integer") => {
+            let bounds = ["minimum", "maximum"].map(|keyword| schema[keyword].clone());
+            let bounds: Vec<_> = bounds.into_iter().filter(Value::is_number).collect();
+            match bounds.is_empty() {
+                true => numbers().boxed(),
+                false => prop_oneof![numbers(), proptest::sample::select(bounds)].boxed(),
+            }
+        }
         Some("number") => prop_oneof![numbers(), any::<f64>().prop_map(Value::from)].boxed(),
         Some("string") => texts().boxed(),
         _ => Just(json!({})).boxed(),
