@@ -274,8 +274,8 @@ impl Garbage {
         }
     }
 
-    /// Whether an object blocks the deletion of an owner, and the deletion of a dependent of the object waits, as all do in a
-    /// circle of owners.
+    /// Whether the object can be part of a circle of owners: it blocks the deletion of an owner, and the deletion of one of its
+    /// dependents waits.
     fn may_be_in_a_circle(&self, owners: &[Owner], node: &Node) -> bool {
         let waits = |uid: &Uid| self.graph.get(uid).is_some_and(Node::waits);
         owners.iter().any(|owner| owner.blocks) && self.graph.dependents(&node.uid).any(waits)

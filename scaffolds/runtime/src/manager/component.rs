@@ -1,4 +1,5 @@
-//! The parts of an operator besides its controllers, such as webhooks and policies. The manager and the operator know them only by [`Component`].
+//! The parts of an operator besides its controllers, such as webhooks and policies. The manager and the operator know them only
+//! by [`Component`].
 
 use std::{
     any::Any,

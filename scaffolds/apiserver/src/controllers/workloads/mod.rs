@@ -1,5 +1,6 @@
-//! Workloads: the controllers of Deployments, ReplicaSets, ReplicationControllers, StatefulSets, DaemonSets, Jobs, CronJobs and Services, a scheduler
-//! that assigns Pods to the node `dev`, a kubelet that runs nothing, and the end of the protection of claims and volumes.
+//! Workloads: the controllers of Deployments, ReplicaSets, ReplicationControllers, StatefulSets, DaemonSets, Jobs, CronJobs and
+//! Services, a scheduler that assigns Pods to the node `dev`, a kubelet that runs nothing, and the end of the protection of
+//! claims and volumes.
 //!
 //! Each decision is a pure function from the observed objects to writes. A change of an object queues its owner, so the
 //! work for a change is proportional to the dependents of one owner. An object is indexed from the store after each own

@@ -54,7 +54,7 @@ impl NodeView {
         self.labels.get(name).map(String::as_str)
     }
 
-    /// Whether the scheduler assigns a Pod to the node. Its one rule: a cordoned node takes only Pods that tolerate that.
+    /// Whether the scheduler assigns a Pod to the node: to a cordoned node only Pods that tolerate it.
     pub fn takes(&self, pod: &Value) -> bool {
         !self.is_cordoned || tolerates(&pod["spec"], &json!({"key": CORDONED, "effect": "NoSchedule"}))
     }

@@ -1,4 +1,5 @@
-//! ReplicaSets and ReplicationControllers: creates and deletes Pods until as many are active as the spec wants, and counts them in the status.
+//! ReplicaSets and ReplicationControllers: creates and deletes Pods until as many are active as the spec wants, and counts them
+//! in the status.
 
 use std::cmp::Ordering;
 

@@ -85,7 +85,7 @@ fn controller() -> Controller<Store> {
         .rule(&[""], &["persistentvolumeclaims"], &["delete"])
         // Claims grow by another StatefulSet, with the same Pods.
         .rule(&["apps"], &["statefulsets"], &["delete"])
-        // They outlive the object, so it does not own them.
+        // Backups and restores outlive the object, so it does not own them.
         .watches::<StoreBackup>(|it| vec![target(it, &it.spec.target)])
         .watches::<StoreRestore>(|it| vec![target(it, &it.spec.target)])
         .index(BACKUPS, |it: &StoreBackup| indexed(it, &it.spec.target))

@@ -36,7 +36,7 @@ pub fn register(manager: &Manager, _app: &App) -> Result<()> {
 fn controller() -> Controller<StoreBackup> {
     Controller::new("storebackup")
         .owns::<Job>()
-        // They are read, and wake nothing.
+        // Read from the cache. Changes wake nothing.
         .watches::<Store>(|_| Vec::new())
 }
 
@@ -119,7 +119,7 @@ impl Reconciler<StoreBackup> for StoreBackupReconciler {
                 let text = format!("{message}; delete the Job {name} to try again");
                 cx.event(EventType::Warning, "DataNotDeleted", text);
             }
-            // A running backup would write after it.
+            // A backup that still runs would write after the deletion.
             None if Completion::of(&job).is_final() => {
                 let run = BackupJob {
                     name,

@@ -34,7 +34,7 @@ fn controller() -> Controller<StoreRestore> {
     Controller::new("storerestore")
         .owns::<Job>()
         .watches::<Store>(restoring)
-        // They are read, and wake nothing.
+        // Read from the cache. Changes wake nothing.
         .watches::<StoreBackup>(|_| Vec::new())
 }
 

@@ -97,7 +97,7 @@ impl Plan {
         };
         let due = latest.filter(|at| !is_late(*at));
         match spec.concurrency_policy {
-            // Its end starts the next one.
+            // The end of the running Job starts the next one.
             ConcurrencyPolicy::Forbid if of(None).next().is_some() => {}
             ConcurrencyPolicy::Replace if due.is_some() => {
                 plan.delete.extend(of(None).map(|run| run.job.clone()));
@@ -134,7 +134,7 @@ impl Reconciler<Tick> for TickReconciler {
         let success = success.max(status.last_successful_time.map(|time| time.0));
         let active = runs.iter().filter(|run| run.success.is_none());
         let active: Vec<_> = active.map(|run| run.job.name_any()).collect();
-        // Before a Job is deleted: the status is what remembers it then.
+        // Before a Job is deleted, because only the status has its time then.
         cx.patch_status(|status| {
             status.observed_generation = object.metadata.generation;
             status.last_schedule_time = last.map(Time);

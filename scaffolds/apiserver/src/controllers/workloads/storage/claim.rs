@@ -110,7 +110,7 @@ fn bind(claim: &Value, volume: &Value) -> Decision {
     ] {
         status[field] = value;
     }
-    // Later changes are those of the driver, or of whoever acts as it.
+    // Only the driver changes the class of a bound claim, or a test in place of the driver.
     if text(claim, "/status/phase") == "Pending"
         && let Some(class) = volume["spec"].get("volumeAttributesClassName")
     {
