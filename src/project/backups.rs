@@ -24,11 +24,6 @@ impl Kind {
         let own = controllers.find(|controller| controller.pattern.of().is_some())?;
         Some(own.pattern.as_str())
     }
-
-    /// Whether this kind backs up or restores objects of another one.
-    pub(super) fn is_of_another(&self) -> bool {
-        self.of().is_some()
-    }
 }
 
 impl Project {

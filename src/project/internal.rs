@@ -70,7 +70,7 @@ impl Project {
                  hint: choose another `--internal-kind`"
             );
         }
-        if internal.kind.is_of_another() {
+        if internal.kind.of().is_some() {
             bail!(
                 "objects of `{made}` are about one run, and `{own}` would repeat the status of objects that stay\n\n\
                  hint: choose another `--internal-kind`"

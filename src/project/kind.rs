@@ -1,8 +1,8 @@
 //! A kind as PROJECT lists it: its names, its owner, its versions and its controllers.
 
 use super::{
-    Controller, Conversion, Declared, Definition, Group, KindName, KindPolicy, Origin, Plural, ShortName, Version,
-    Webhooks,
+    Controller, Conversion, Declared, Definition, Group, KindName, KindPolicy, Origin, Pattern, Plural, ShortName,
+    Version, Webhooks,
 };
 use serde::{Deserialize, Serialize};
 
@@ -101,6 +101,11 @@ pub struct Api<'a> {
 }
 
 impl Kind {
+    /// Whether one of its controllers has such a pattern.
+    pub(super) fn any_pattern(&self, is_such: impl Fn(&Pattern) -> bool) -> bool {
+        self.controllers.iter().any(|controller| is_such(&controller.pattern))
+    }
+
     /// The flags that name the scope which this kind has not, in an error.
     pub(super) fn other_scope(&self) -> &'static str {
         match self.cluster {

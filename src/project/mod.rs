@@ -237,28 +237,22 @@ impl Project {
 
     /// Whether objects of this kind run to completion.
     pub fn runs(&self, kind: &Kind) -> bool {
-        kind.controllers.iter().any(|controller| controller.pattern.runs())
+        kind.any_pattern(Pattern::runs)
     }
 
     /// Whether objects of this kind create Jobs at the times of a schedule.
     pub fn is_scheduled(&self, kind: &Kind) -> bool {
-        kind.controllers
-            .iter()
-            .any(|controller| controller.pattern.is_scheduled())
+        kind.any_pattern(Pattern::is_scheduled)
     }
 
     /// Whether objects of this kind have members with storage.
     pub fn is_stateful(&self, kind: &Kind) -> bool {
-        kind.controllers
-            .iter()
-            .any(|controller| controller.pattern.is_stateful())
+        kind.any_pattern(Pattern::is_stateful)
     }
 
     /// Whether objects of this kind are backed up and restored by objects of other kinds.
     pub fn has_backups(&self, kind: &Kind) -> bool {
-        kind.controllers
-            .iter()
-            .any(|controller| controller.pattern.has_backups())
+        kind.any_pattern(Pattern::has_backups)
     }
 
     /// Whether the controller reports a number of replicas.

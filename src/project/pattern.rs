@@ -225,60 +225,40 @@ pub(super) struct Inputs {
 }
 
 impl Pattern {
-    /// The pattern of that name with these inputs, for the controller `of`.
-    pub(super) fn new(name: Name, inputs: Inputs, of: &ControllerName) -> Result<Self, String> {
-        if inputs.of.is_some() || inputs.backups {
-            return match (name, inputs) {
-                (
-                    Name::Backup,
-                    Inputs {
-                        of: Some(kind),
-                        image: None,
-                        internal_kind: None,
-                        backups: false,
-                    },
-                ) => Ok(Self::Backup(kind)),
-                (
-                    Name::Restore,
-                    Inputs {
-                        of: Some(kind),
-                        image: None,
-                        internal_kind: None,
-                        backups: false,
-                    },
-                ) => Ok(Self::Restore(kind)),
-                (
-                    Name::Stateful,
-                    Inputs {
-                        image: Some(image),
-                        internal_kind: None,
-                        of: None,
-                        backups,
-                    },
-                ) => Ok(Self::Stateful { image, backups }),
-                _ => Err(format!("controller `{of}` has an input that its pattern does not take")),
-            };
-        }
-        match (name, inputs.image, inputs.internal_kind) {
-            (Name::Backup | Name::Restore, ..) => Err(format!(
-                "controller `{of}` has no `of`, the kind that its pattern is about"
+    /// The pattern of that name with these inputs, for a controller.
+    pub(super) fn new(name: Name, inputs: Inputs, controller: &ControllerName) -> Result<Self, String> {
+        let Inputs {
+            image,
+            internal_kind,
+            of,
+            backups,
+        } = inputs;
+        match (name, image, internal_kind, of, backups) {
+            (Name::Backup, None, None, Some(kind), false) => Ok(Self::Backup(kind)),
+            (Name::Beside, None, None, None, false) => Ok(Self::Beside),
+            (Name::Child, None, None, None, false) => Ok(Self::Child),
+            (Name::Deployment, Some(image), None, None, false) => Ok(Self::Deployment(image)),
+            (Name::Internal, None, Some(kind), None, false) => Ok(Self::Internal(kind)),
+            (Name::Job, Some(image), None, None, false) => Ok(Self::Job(image)),
+            (Name::Minimal, None, None, None, false) => Ok(Self::Minimal),
+            (Name::Replicas, Some(image), None, None, false) => Ok(Self::Replicas(image)),
+            (Name::Restore, None, None, Some(kind), false) => Ok(Self::Restore(kind)),
+            (Name::Schedule, Some(image), None, None, false) => Ok(Self::Schedule(image)),
+            (Name::Stateful, Some(image), None, None, backups) => Ok(Self::Stateful { image, backups }),
+            (Name::Backup | Name::Restore, _, _, None, false) => Err(format!(
+                "controller `{controller}` has no `of`, the kind that its pattern is about"
             )),
-            (Name::Beside, None, None) => Ok(Self::Beside),
-            (Name::Child, None, None) => Ok(Self::Child),
-            (Name::Deployment, Some(image), None) => Ok(Self::Deployment(image)),
-            (Name::Internal, None, Some(kind)) => Ok(Self::Internal(kind)),
-            (Name::Job, Some(image), None) => Ok(Self::Job(image)),
-            (Name::Minimal, None, None) => Ok(Self::Minimal),
-            (Name::Replicas, Some(image), None) => Ok(Self::Replicas(image)),
-            (Name::Schedule, Some(image), None) => Ok(Self::Schedule(image)),
-            (Name::Stateful, Some(image), None) => Ok(Self::Stateful { image, backups: false }),
-            (Name::Deployment | Name::Job | Name::Replicas | Name::Schedule | Name::Stateful, None, _) => {
-                Err(format!("controller `{of}` has no `image`, which its pattern runs"))
+            (Name::Deployment | Name::Job | Name::Replicas | Name::Schedule | Name::Stateful, None, _, None, false) => {
+                Err(format!(
+                    "controller `{controller}` has no `image`, which its pattern runs"
+                ))
             }
-            (Name::Internal, _, None) => Err(format!(
-                "controller `{of}` has no `internalKind`, which its pattern makes"
+            (Name::Internal, _, None, None, false) => Err(format!(
+                "controller `{controller}` has no `internalKind`, which its pattern makes"
             )),
-            _ => Err(format!("controller `{of}` has an input that its pattern does not take")),
+            _ => Err(format!(
+                "controller `{controller}` has an input that its pattern does not take"
+            )),
         }
     }
 }

@@ -55,11 +55,11 @@ fn pages_and_modules_name_the_peers_that_are_compared() {
     }
 }
 
-/// The files below a folder.
+/// The files of a folder.
 fn files(folder: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    entries
-        .flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] })
+    fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
         .collect()
 }
 

@@ -53,6 +53,25 @@ pub(crate) fn members(schema: &Value) -> Vec<Member> {
     forbidden.collect()
 }
 
+/// Removes the members that no discriminator names, except the field `kept`, and makes the required ones that one names. `None` if
+/// one cannot be made.
+pub(crate) fn settle(
+    members: &[Member],
+    object: &mut Map<String, Value>,
+    kept: Option<&str>,
+    mut make: impl FnMut(&str) -> Option<Value>,
+) -> Option<()> {
+    for member in members {
+        let is_named = object.get(&member.discriminator).is_some_and(|it| *it == member.value);
+        if is_named && member.is_required && !object.contains_key(&member.field) {
+            object.insert(member.field.clone(), make(&member.field)?);
+        } else if !is_named && kept != Some(&member.field) {
+            object.remove(&member.field);
+        }
+    }
+    Some(())
+}
+
 struct UnionWalk<'w> {
     types: Types<'w>,
     type_name: &'w str,

@@ -75,7 +75,7 @@ pub(super) async fn grant(server: &ApiServer, rbac: Vec<Manifest>) -> Result<boo
     Ok(is_namespaced)
 }
 
-/// Whether the operator's role applies only to its own namespace.
+/// Whether the operator has a Role, which is for its own namespace alone, in place of a ClusterRole.
 pub(super) fn is_namespaced(rbac: &[Manifest]) -> bool {
     let is_role = |object: &Value| object["kind"] == "Role" && object["metadata"]["name"] == ROLE;
     rbac.iter().any(|it| is_role(&it.object))
@@ -88,7 +88,12 @@ pub(super) fn user() -> User {
         "system:serviceaccounts".to_owned(),
         format!("system:serviceaccounts:{NAMESPACE}"),
     ];
-    User::new(&format!("system:serviceaccount:{NAMESPACE}:{NAME}"), groups)
+    User::new(&user_name(), groups)
+}
+
+/// The name of that user.
+pub(super) fn user_name() -> String {
+    format!("system:serviceaccount:{NAMESPACE}:{NAME}")
 }
 
 /// Moves the objects into the namespace [`NAMESPACE`], but for those of another one, and bindings to the ServiceAccounts

@@ -25,8 +25,8 @@ pub(super) async fn report(mut refusals: Receiver<Refusal>, is_namespaced: bool)
     loop {
         match refusals.recv().await {
             Ok(refusal) => {
-                if let Some(text) = describe(&refusal, is_namespaced, &mut known) {
-                    eprintln!("{text}");
+                if let Some(missing) = describe(&refusal, is_namespaced, "make dev", &mut known) {
+                    eprintln!("{}", shown(&missing));
                 }
             }
             // Lost refusals do not matter: an operator that is refused this often repeats the request.
@@ -69,16 +69,26 @@ fn message(refusal: &Refusal) -> String {
     message.replace(char::is_control, " ")
 }
 
-/// `None` for a refusal of another user's request, and for one whose hint is in `known`.
-pub(super) fn describe(refusal: &Refusal, is_namespaced: bool, known: &mut BTreeSet<String>) -> Option<String> {
+/// The text for a terminal.
+fn shown([error, hint]: &[String; 2]) -> String {
+    format!("error: {error}\n\nhint: {hint}\n")
+}
+
+/// The error and its hint, to run `command` again; `None` for a refusal of another user's request, and for one whose hint is in
+/// `known`.
+pub(super) fn describe(
+    refusal: &Refusal,
+    is_namespaced: bool,
+    command: &str,
+    known: &mut BTreeSet<String>,
+) -> Option<[String; 2]> {
     let Refusal { user, asked } = refusal;
-    if *user != format!("system:serviceaccount:{NAMESPACE}:{}", account::NAME) {
+    if *user != account::user_name() {
         return None;
     }
-    let hint = hint(asked, is_namespaced);
-    let (what, place) = (what(asked), place(asked));
-    let text = format!("error: the operator may not `{what}`{place}\n\nhint: {hint}\n");
-    known.insert(hint).then_some(text)
+    let hint = hint(asked, is_namespaced, command);
+    let error = format!("the operator may not `{}`{}", what(asked), place(asked));
+    known.insert(hint.clone()).then_some([error, hint])
 }
 
 /// `list configmaps`, `patch foobars.test.example.com/status` or `get /metrics`.
@@ -106,7 +116,7 @@ fn place(asked: &Attributes) -> String {
     }
 }
 
-fn hint(asked: &Attributes, is_namespaced: bool) -> String {
+fn hint(asked: &Attributes, is_namespaced: bool, command: &str) -> String {
     let (group, resource, verb) = (&asked.group, asked.qualified_resource(), &asked.verb);
     let words = format!("&[{group:?}], &[{resource:?}], &[{verb:?}]");
     let is_elsewhere = is_namespaced && asked.namespace != NAMESPACE;
@@ -127,7 +137,7 @@ fn hint(asked: &Attributes, is_namespaced: bool) -> String {
         (true, namespace) if is_elsewhere => format!(".grant(Rule::new({words}).in_namespace({namespace:?}))"),
         (true, _) => format!(".rule({words})"),
     };
-    format!("add `{declaration}` to the controller, and run `make dev` again: it writes `config/rbac/role.yaml`")
+    format!("add `{declaration}` to the controller, and run `{command}` again: it writes `config/rbac/role.yaml`")
 }
 
 #[cfg(test)]
@@ -168,7 +178,8 @@ mod tests {
         let mut known = BTreeSet::new();
         let mut said = Vec::new();
         while let Ok(refusal) = refusals.try_recv() {
-            said.extend(describe(&refusal, account.is_namespaced, &mut known));
+            let missing = describe(&refusal, account.is_namespaced, "make dev", &mut known);
+            said.extend(missing.as_ref().map(shown));
         }
         assert_eq!(
             said,

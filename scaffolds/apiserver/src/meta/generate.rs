@@ -9,6 +9,9 @@ use std::{
     },
 };
 
+#[cfg(feature = "sim")]
+use super::chance::Chance;
+
 /// Without vowels and what looks like them, so that no word comes of it.
 const ALPHABET: &[u8; 27] = b"bcdfghjklmnpqrstvwxz2456789";
 const SUFFIX: usize = 5;
@@ -46,26 +49,21 @@ pub fn uid() -> String {
 
 #[cfg(feature = "sim")]
 thread_local! {
-    /// The next number of this thread's simulation.
-    static SEEDED: std::cell::Cell<Option<u64>> = const { std::cell::Cell::new(None) };
+    /// The numbers of this thread's simulation.
+    static SEEDED: std::cell::RefCell<Option<Chance>> = const { std::cell::RefCell::new(None) };
 }
 
 /// From now on all names and uids that this thread generates depend on this seed alone; with `None` they are random again.
 #[cfg(feature = "sim")]
 pub(crate) fn seed(seed: Option<u64>) {
-    SEEDED.set(seed);
+    SEEDED.set(seed.map(Chance::new));
 }
 
 /// The keyed hash of a counter, with keys that the standard library draws once from the system.
 fn random() -> u64 {
     #[cfg(feature = "sim")]
-    if let Some(number) = SEEDED.get() {
-        // SplitMix64 (Steele, Lea, Flood 2014).
-        let number = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        SEEDED.set(Some(number));
-        let mixed = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        return mixed ^ (mixed >> 31);
+    if let Some(number) = SEEDED.with_borrow_mut(|chance| chance.as_mut().map(Chance::next)) {
+        return number;
     }
     static KEYS: LazyLock<RandomState> = LazyLock::new(RandomState::new);
     static COUNT: AtomicU64 = AtomicU64::new(0);

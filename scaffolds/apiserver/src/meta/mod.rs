@@ -1,6 +1,8 @@
 //! `metadata`, the same for every kind: what it must be, what the server fills in and what nobody may change. Objects
 //! that come here have a metadata of the right types, see [`object_meta::decode`](kubewright_machinery::object_meta::decode).
 
+#[cfg(feature = "sim")]
+pub(crate) mod chance;
 pub mod finalizers;
 pub mod generate;
 pub mod owners;

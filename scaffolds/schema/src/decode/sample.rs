@@ -248,17 +248,9 @@ impl<'s> Sample<'s> {
                 object.insert(member.discriminator.clone(), member.value.clone().into());
             }
         }
-        for member in members {
-            let is_named = object.get(&member.discriminator).is_some_and(|it| *it == member.value);
-            if is_named && member.is_required && !object.contains_key(&member.field) {
-                let field = &schema["properties"][&member.field];
-                let value = self.below(Step::Field(member.field.clone()), field, at, None)?;
-                object.insert(member.field.clone(), value);
-            } else if !is_named && in_focus != Some(&member.field) {
-                object.remove(&member.field);
-            }
-        }
-        Some(())
+        unions::settle(&members, object, in_focus, |name| {
+            self.below(Step::Field(name.to_owned()), &schema["properties"][name], at, None)
+        })
     }
 
     /// An object of a schema with branches, as enums with data have: with one more field, if it is invalid without.

@@ -171,15 +171,10 @@ impl Made {
                         None => {}
                     }
                 }
-                for member in members {
-                    let is_named = object.get(&member.discriminator).is_some_and(|it| *it == member.value);
-                    if !is_named {
-                        object.remove(&member.field);
-                    } else if member.is_required && !object.contains_key(&member.field) {
-                        let (name, _, made) = fields.iter().find(|(name, ..)| *name == member.field)?;
-                        object.insert(name.clone(), made.value(dice, depth + 1)?);
-                    }
-                }
+                unions::settle(members, &mut object, None, |field| {
+                    let (_, _, made) = fields.iter().find(|(name, ..)| name == field)?;
+                    made.value(dice, depth + 1)
+                })?;
                 if let Some(made) = others {
                     let names = dice.below(NAMES.len());
                     for name in &NAMES[..names] {

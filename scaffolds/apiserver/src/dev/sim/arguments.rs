@@ -23,7 +23,7 @@ pub(super) struct Arguments {
     pub pairs: usize,
     pub only: Option<Schedule>,
     pub is_json: bool,
-    /// Whether only the failures that were kept are run.
+    /// Whether to run the kept failures, and nothing else.
     pub kept: bool,
     pub help: bool,
 }

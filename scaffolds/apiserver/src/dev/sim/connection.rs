@@ -37,7 +37,7 @@ type ApiAnswer = Response<UnsyncBoxBody<Bytes, BoxError>>;
 const TIMEOUT: Duration = Duration::from_secs(30);
 /// How much later watches deliver in a phase of late events.
 const LATE: Duration = Duration::from_secs(20);
-/// How long after its successor has started a delayed write is carried out.
+/// The time between the start of the successor and a delayed write.
 const DELAYED: Duration = Duration::from_secs(10);
 
 /// A process' connection to the simulated API server: a tower service for `kube::Client::new`. Clones are the same
@@ -54,7 +54,7 @@ pub(super) struct Process {
     pub dead: AtomicBool,
     /// Lists are of this version, and watches start at this time.
     pub past: Option<Past>,
-    /// How many seconds its clock is ahead.
+    /// The seconds by which its clock is ahead.
     pub skew: i64,
     /// Its user; without one it may do everything.
     pub user: Option<User>,

@@ -4,7 +4,6 @@
 use std::collections::BTreeMap;
 
 use super::{
-    chance::Chance,
     fault::{At, Fault, OF_PHASES, OF_READS, OF_WRITES, Point, Schedule, UserAction},
     oracle::Finding,
     state::State,
@@ -13,6 +12,7 @@ use super::{
     workers::{self, FailedSchedule},
     world::{Sent, TraceStep},
 };
+use crate::meta::chance::Chance;
 
 /// What a simulation has found.
 pub struct Report {
@@ -58,7 +58,7 @@ impl Report {
 
 /// The outcome of one schedule.
 pub(super) enum Replay {
-    /// What is wrong, if anything is, and all steps.
+    /// The finding, if there is one, and all steps.
     Ended(Option<Finding>, Vec<TraceStep>),
     /// A fault did not happen: the operator has changed.
     Incomplete,

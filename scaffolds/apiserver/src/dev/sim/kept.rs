@@ -23,10 +23,18 @@ pub(super) struct KeptFailure {
 /// # Errors
 /// A line is invalid, or the file cannot be read.
 pub(super) fn read(folder: &Path) -> Result<Vec<KeptFailure>, String> {
-    let text = match fs::read_to_string(folder.join(FILE)) {
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
-        text => text.map_err(|error| format!("cannot read `{FILE}`: {error}"))?,
-    };
+    failures(&text(folder)?)
+}
+
+/// The text of this folder's file; only its head without the file.
+fn text(folder: &Path) -> Result<String, String> {
+    match fs::read_to_string(folder.join(FILE)) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(HEAD.to_owned()),
+        text => text.map_err(|error| format!("cannot read `{FILE}`: {error}")),
+    }
+}
+
+fn failures(text: &str) -> Result<Vec<KeptFailure>, String> {
     let lines = text
         .lines()
         .map(|line| line.split('#').next().unwrap_or_default().trim());
@@ -50,17 +58,16 @@ fn kept(line: &str) -> Result<KeptFailure, String> {
 /// # Errors
 /// The file cannot be read or written.
 pub(super) fn keep(folder: &Path, seed: u64, failure: &FailedRun) -> Result<(), String> {
+    let mut text = text(folder)?;
     let schedule = failure.schedule.clone();
-    if read(folder)?.contains(&KeptFailure { seed, schedule }) {
+    if failures(&text)?.contains(&KeptFailure { seed, schedule }) {
         return Ok(());
     }
-    let path = folder.join(FILE);
-    let mut text = fs::read_to_string(&path).unwrap_or_else(|_| HEAD.to_owned());
     if !text.ends_with('\n') {
         text.push('\n');
     }
     text += &format!("{seed} {} # {}\n", failure.schedule, failure.finding.oracle);
-    fs::write(path, text).map_err(|error| format!("cannot write `{FILE}`: {error}"))
+    fs::write(folder.join(FILE), text).map_err(|error| format!("cannot write `{FILE}`: {error}"))
 }
 
 #[cfg(test)]

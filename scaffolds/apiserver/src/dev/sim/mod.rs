@@ -4,7 +4,6 @@
 
 mod arguments;
 mod call;
-mod chance;
 mod change;
 mod connection;
 mod explore;

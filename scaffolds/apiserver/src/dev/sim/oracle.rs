@@ -172,20 +172,14 @@ pub(super) fn refused(world: &World, setup: &Setup) -> Vec<String> {
     let (mut known, mut lines) = (BTreeSet::new(), Vec::new());
     loop {
         match refusals.try_recv() {
-            Ok(refusal) => lines.extend(refusals::describe(&refusal, is_namespaced, &mut known)),
+            Ok(refusal) => {
+                let described = refusals::describe(&refusal, is_namespaced, "make sim", &mut known);
+                lines.extend(described.map(|[error, hint]| format!("{error}; hint: {hint}")));
+            }
             Err(TryRecvError::Lagged(_)) => {}
-            Err(TryRecvError::Empty | TryRecvError::Closed) => break,
+            Err(TryRecvError::Empty | TryRecvError::Closed) => return lines,
         }
     }
-    lines
-        .iter()
-        .map(|line| {
-            line.trim_start_matches("error: ")
-                .trim_end()
-                .replace("\n\nhint", "; hint")
-                .replace("make dev", "make sim")
-        })
-        .collect()
 }
 
 /// The samples whose deletion does not end.

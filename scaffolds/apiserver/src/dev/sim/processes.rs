@@ -31,7 +31,7 @@ const PAST: Duration = Duration::from_secs(30);
 pub(super) struct End {
     /// The successor gets lists of this version.
     pub past: Option<u64>,
-    /// How many seconds the successor's clock is ahead.
+    /// The seconds by which the successor's clock is ahead.
     pub skew: i64,
 }
 

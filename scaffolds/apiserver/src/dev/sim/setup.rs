@@ -29,13 +29,13 @@ use crate::{
 /// 1 January 2026, when each run begins.
 const BEGIN: Duration = Duration::from_secs(1_767_225_600);
 
-/// The end of the names of objects of others.
+/// The suffix of the names of bystanders, which are objects that the operator must not touch.
 pub(super) const BYSTANDER: &str = "-bystander";
 
 /// What every run begins with.
 pub(super) struct Setup {
     pub definitions: Vec<Manifest>,
-    /// What the operator's ServiceAccount may do; if there are none, everything.
+    /// The objects of `config/rbac`. Without them, the operator may do everything.
     pub roles: Vec<Manifest>,
     pub samples: Vec<Sample>,
     pub volatile: Vec<String>,
@@ -119,7 +119,7 @@ impl Setup {
         Ok(server)
     }
 
-    /// Creates objects of others, whose names begin as those of the samples do.
+    /// Creates bystanders: ConfigMaps and Secrets whose names begin with the names of samples.
     pub(super) async fn add_bystanders(&self, world: &World) {
         for sample in &self.samples {
             let name = format!("{}{BYSTANDER}", state::text(&sample.object["metadata"]["name"]));

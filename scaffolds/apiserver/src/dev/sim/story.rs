@@ -13,7 +13,6 @@ use tokio::{
 };
 
 use super::{
-    chance,
     fault::{At, Fault, Schedule},
     oracle::{self, Finding, Oracle},
     panics,
@@ -24,7 +23,10 @@ use super::{
     users::Users,
     world::{Channels, Sent, TraceStep, TracedRequest, World},
 };
-use crate::{dev::account, meta::generate};
+use crate::{
+    dev::account,
+    meta::{chance, generate},
+};
 
 /// The phases of a run.
 pub(super) const PHASES: [&str; 8] = [
@@ -50,9 +52,9 @@ const QUIET: Duration = Duration::from_secs(75);
 const PATIENCE: Duration = Duration::from_secs(1200);
 /// How long watches deliver nothing.
 const MISSED: Duration = Duration::from_secs(60);
-/// How long writes are forbidden.
+/// The time for which writes are forbidden.
 const FORBIDDEN: Duration = Duration::from_secs(30);
-/// How far the clock of another machine is off, in seconds.
+/// The error of the clock of another machine, in seconds.
 const SKEW: i64 = 300;
 /// How often a process may end by itself while there are faults: the kubelet restarts it.
 const EXITS: usize = 8;

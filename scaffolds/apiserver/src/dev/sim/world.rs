@@ -20,11 +20,10 @@ use tower::ServiceExt;
 
 use super::{
     call::{Class, SentRequest},
-    chance,
     fault::{At, Fault, Schedule, UserAction},
     processes::End,
 };
-use crate::{authorize::Refusal, server::ApiServer};
+use crate::{authorize::Refusal, meta::chance, server::ApiServer};
 
 /// Requests of one text in a minute that are no loop.
 const WRITES_A_MINUTE: u32 = 240;
