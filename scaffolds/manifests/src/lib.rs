@@ -11,6 +11,8 @@ mod rendered;
 mod semver;
 mod source;
 mod stamp;
+mod test_image;
+mod tool;
 mod words;
 
 pub mod api_docs;

@@ -66,11 +66,13 @@ fn prepare(arguments: &KubeconfigArguments, streams: &mut Streams<'_>) -> Result
         "--duration",
         "24h",
     ];
-    let token = source.output(&token)?;
-    let config = source.output(&["config", "view", "--raw", "--minify", "--flatten", "--output", "json"])?;
+    let token = source.kubectl.output(&token)?;
+    let config = source
+        .kubectl
+        .output(&["config", "view", "--raw", "--minify", "--flatten", "--output", "json"])?;
     let config = serde_json::from_str(&config).map_err(|error| format!("kubectl prints no JSON: {error}"))?;
     let config = with_token(config, token.trim(), namespace)?;
-    write(&arguments.out, &config.to_string())
+    write_private(&arguments.out, &config.to_string())
         .map_err(|error| format!("cannot write `{}`: {error}", arguments.out.display()))?;
     _ = writeln!(streams.err, "running as {account} in the namespace {namespace}");
     Ok(())
@@ -88,7 +90,7 @@ fn with_token(mut config: Value, token: &str, namespace: &str) -> Result<Value, 
 }
 
 /// Writes a file that only its owner may read, also if there was one that others may.
-fn write(path: &Path, text: &str) -> std::io::Result<()> {
+pub(crate) fn write_private(path: &Path, text: &str) -> std::io::Result<()> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
     }

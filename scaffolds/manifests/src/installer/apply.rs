@@ -79,13 +79,15 @@ fn apply_all(source: &Source, documents: Vec<Document>, streams: &mut Streams<'_
 
 fn send(source: &Source, documents: &[Document]) -> Result<(), String> {
     let arguments = ["apply", "--server-side", "--force-conflicts", "-f", "-"];
-    source.send(&arguments, &rendered::join(documents))
+    source.kubectl.send(&arguments, &rendered::join(documents))
 }
 
 /// Whether the namespace exists without the marks of `wanted`, so that `make deploy` has not made it.
 pub(crate) fn is_of_others(source: &Source, wanted: &Value) -> Result<bool, String> {
     let name = text(wanted, "/metadata/name");
-    let found = source.output(&["get", "namespace", name, "--ignore-not-found", "--output", "json"])?;
+    let found = source
+        .kubectl
+        .output(&["get", "namespace", name, "--ignore-not-found", "--output", "json"])?;
     if found.trim().is_empty() {
         return Ok(false);
     }

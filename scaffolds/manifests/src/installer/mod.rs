@@ -13,6 +13,6 @@ mod program;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use self::account::execute as kubeconfig;
+pub(crate) use self::account::{execute as kubeconfig, write_private};
 pub(crate) use self::apply::{execute as deploy, is_of_others};
 pub(crate) use self::program::execute;

@@ -151,7 +151,7 @@ fn a_kubectl_that_fails_or_prints_nothing_leaves_the_old_installer() {
     );
     let missing = run(&["--", "/no/kubectl"], "");
     assert!(
-        missing.contains("`/no/kubectl` is not installed\n\nhint: install kubectl"),
+        missing.contains("`/no/kubectl` is not installed\n\nhint: install it, or name its path with KUBECTL"),
         "{missing}"
     );
     let nothing = run(&["--", "true"], "");

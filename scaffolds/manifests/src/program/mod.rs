@@ -9,7 +9,7 @@ use self::size::Size;
 use crate::removal::{self, Removed};
 use crate::stamp::Stamp;
 use crate::words::settled;
-use crate::{api_docs, bundle, chart, installer, parts, published, source};
+use crate::{api_docs, bundle, chart, installer, parts, published, source, test_image};
 use kubewright_schema::compat::{self, Break};
 use kubewright_schema::files::{self, Mode, Streams};
 use kubewright_schema::{Describe, Options, checkout, finish};
@@ -30,7 +30,8 @@ use std::process::ExitCode;
 /// [`crate::bundle`]. With `parts` it writes the objects on standard input into two files, for the administrator of the cluster and for the one
 /// of the operator's namespace. With `api-docs` it writes a page about the kinds: see [`crate::api_docs`]. With `installer` it writes all
 /// objects of the project into one file, with `deploy` it applies them, and with `undeploy` or `uninstall` it takes them out of the cluster. With
-/// `kubeconfig` it prepares the cluster for an operator on this machine. With `dev` it becomes the program `dev`.
+/// `kubeconfig` it prepares the cluster for an operator on this machine. With `test-image` it tests the
+/// operator's image in a cluster of kind. With `dev` it becomes the program `dev`.
 ///
 /// If the program, its arguments, `sources` and `--out` have not changed since an earlier run, by the lengths and modification times of
 /// files, the run does nothing. `--check` and `--breaking-since` always compare.
@@ -63,6 +64,7 @@ fn program<D: Describe>(crds: &[D], sources: &Path, words: Vec<String>, streams:
         Some("kubeconfig") => return installer::kubeconfig(rest, streams),
         Some("uninstall") => return removal::execute(Removed::Kinds, rest, streams),
         Some("undeploy") => return removal::execute(Removed::Operator, rest, streams),
+        Some("test-image") => return test_image::execute(rest, streams),
         Some("dev") => return beside::run("dev", rest, streams),
         _ => {}
     }

@@ -18,7 +18,7 @@ use serde_json::Value;
 use std::time::Duration;
 
 /// The folder with the CRDs of a project.
-const CRDS: &str = "config/crd";
+pub(crate) const CRDS: &str = "config/crd";
 
 /// The removed objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -116,18 +116,22 @@ fn remove(
     let hint = "\n\nhint: with `ignore-not-found=true` what is gone already is no error";
     let failed = |error| error + if found.ends_with("false") { hint } else { "" };
     if removed == Removed::Kinds {
-        return source.run(&["delete", &found, "-k", CRDS]).map_err(failed);
+        return source.kubectl.run(&["delete", &found, "-k", CRDS]).map_err(failed);
     }
     let folder = source.folder();
     let operator = "app.kubernetes.io/component notin (crd, namespace)";
-    let deleted = source.run(&["delete", &found, "-k", folder, "--selector", operator]);
+    let deleted = source
+        .kubectl
+        .run(&["delete", &found, "-k", folder, "--selector", operator]);
     deleted.map_err(failed)?;
     if arguments.keeps_crds {
         _ = writeln!(streams.out, "left: the CRDs and all their objects");
     } else {
         remove_converters(source)?;
         let rest = "app.kubernetes.io/component!=namespace";
-        source.run(&["delete", "--ignore-not-found", "-k", folder, "--selector", rest])?;
+        source
+            .kubectl
+            .run(&["delete", "--ignore-not-found", "-k", folder, "--selector", rest])?;
     }
     if let Some(left) = namespace::remove(source, &arguments.operator)? {
         _ = writeln!(streams.out, "left: {left}");
@@ -137,7 +141,9 @@ fn remove(
 
 /// No converter answers after the operator is gone: an object that was created meanwhile could not be read, and its CRD not be deleted.
 fn remove_converters(source: &Source) -> Result<(), String> {
-    let found = source.output(&["get", "-k", CRDS, "--ignore-not-found", "--output", "json"])?;
+    let found = source
+        .kubectl
+        .output(&["get", "-k", CRDS, "--ignore-not-found", "--output", "json"])?;
     if found.trim().is_empty() {
         return Ok(());
     }
@@ -150,7 +156,9 @@ fn remove_converters(source: &Source) -> Result<(), String> {
         if text(crd, "/spec/conversion/strategy") == "Webhook" {
             let name = text(crd, "/metadata/name");
             let patch = r#"{"spec":{"conversion":{"strategy":"None","webhook":null}}}"#;
-            source.run(&["patch", "crd", name, "--type", "merge", "--patch", patch])?;
+            source
+                .kubectl
+                .run(&["patch", "crd", name, "--type", "merge", "--patch", patch])?;
         }
     }
     Ok(())

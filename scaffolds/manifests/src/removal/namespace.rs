@@ -29,7 +29,9 @@ pub(super) fn remove(source: &Source, operator: &str) -> Result<Option<String>, 
     };
     let name = text(wanted, "/metadata/name");
     let left = |why: &str| Ok(Some(format!("the namespace {name}, {why}")));
-    let found = source.output(&["get", "namespace", name, "--ignore-not-found", "--output", "name"])?;
+    let found = source
+        .kubectl
+        .output(&["get", "namespace", name, "--ignore-not-found", "--output", "name"])?;
     if found.trim().is_empty() {
         return Ok(None);
     }
@@ -42,7 +44,7 @@ pub(super) fn remove(source: &Source, operator: &str) -> Result<Option<String>, 
     if !others.is_empty() {
         return left(&format!("which has objects of others: {}", others.join(" ")));
     }
-    source.run(&["delete", "namespace", name])?;
+    source.kubectl.run(&["delete", "namespace", name])?;
     Ok(None)
 }
 
@@ -56,11 +58,19 @@ fn others(source: &Source, namespace: &str, operator: &str) -> Option<Vec<String
         "--output",
         "name",
     ];
-    let kinds = source.output(&kinds).ok()?.lines().collect::<Vec<_>>().join(",");
+    let kinds = source
+        .kubectl
+        .output(&kinds)
+        .ok()?
+        .lines()
+        .collect::<Vec<_>>()
+        .join(",");
     let selector = format!("app.kubernetes.io/name!={operator},kubewright.dev/operator!={operator}");
     let form = r#"jsonpath={range .items[*]}{.kind}/{.metadata.name} {.metadata.ownerReferences[*].uid}{"\n"}{end}"#;
     let all = ["get", &kinds, "--namespace", namespace, "--ignore-not-found"];
-    let listed = source.output(&[&all[..], &["--selector", &selector, "--output", form]].concat());
+    let listed = source
+        .kubectl
+        .output(&[&all[..], &["--selector", &selector, "--output", form]].concat());
     let lease = format!("Lease/{operator}");
     let is_kubernetes = |object: &str| {
         OF_KUBERNETES.iter().any(|known| match known.ends_with('/') {

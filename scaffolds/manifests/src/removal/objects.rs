@@ -37,6 +37,7 @@ impl Cleanup<'_> {
     pub fn run(&self, streams: &mut Streams<'_>) -> Result<(), String> {
         let crds = self
             .source
+            .kubectl
             .output(&["get", "-k", CRDS, "--ignore-not-found", "--output", "name"])?;
         for crd in crds.lines() {
             self.delete_all(crd.rsplit('/').next().unwrap_or(crd))?;
@@ -51,10 +52,10 @@ impl Cleanup<'_> {
             return Ok(());
         }
         let background = [&delete[..], &["--cascade=background", "--timeout", "10s"]].concat();
-        if self.source.run(&background).is_ok() {
+        if self.source.kubectl.run(&background).is_ok() {
             return Ok(());
         }
-        let left = self.source.output(&["get", kind, "--all-namespaces"])?;
+        let left = self.source.kubectl.output(&["get", kind, "--all-namespaces"])?;
         let left: Vec<_> = left.lines().take(NAMED).collect();
         Err(format!(
             "these are still there after {}:\n{}\n\nhint: is the operator running, and what does it log?",
@@ -65,7 +66,7 @@ impl Cleanup<'_> {
 
     /// Deletes in the foreground, and releases the objects for which that would never end. Whether all are gone.
     fn delete_watched(&self, kind: &str, arguments: &[&str]) -> Result<bool, String> {
-        let mut deletion = self.source.start(arguments)?;
+        let mut deletion = self.source.kubectl.start(arguments)?;
         let mut calm = 0;
         for tick in 1_u32.. {
             let ended = deletion
@@ -87,7 +88,10 @@ impl Cleanup<'_> {
     /// nothing but the collector for [`CALM`] looks, and have no children any more. Returns the number of calm looks so far.
     fn release(&self, kind: &str, calm: u32) -> u32 {
         let form = r#"jsonpath={range .items[*]}{.metadata.finalizers} {.metadata.uid}{"\n"}{end}"#;
-        let left = self.source.quiet(&["get", kind, "--all-namespaces", "--output", form]);
+        let left = self
+            .source
+            .kubectl
+            .quiet(&["get", kind, "--all-namespaces", "--output", form]);
         let left = left.unwrap_or_default();
         if !left.lines().all(|object| object.starts_with(FOREGROUND)) {
             return 0;
@@ -106,7 +110,7 @@ impl Cleanup<'_> {
                 "--cascade=background",
                 "--wait=false",
             ];
-            _ = self.source.quiet(&delete);
+            _ = self.source.kubectl.quiet(&delete);
         }
         calm
     }
@@ -138,11 +142,18 @@ impl Cleanup<'_> {
     fn children(&self) -> Result<String, String> {
         // A kind that cannot be found, such as one whose API service is down, has no children that anybody could wait for.
         let kinds = ["api-resources", "--verbs", "list,delete", "--output", "name"];
-        let kinds = self.source.printed(&kinds)?.lines().collect::<Vec<_>>().join(",");
+        let kinds = self
+            .source
+            .kubectl
+            .printed(&kinds)?
+            .lines()
+            .collect::<Vec<_>>()
+            .join(",");
         let selector = format!("kubewright.dev/operator={}", self.operator);
         let form = r#"jsonpath={range .items[?(@.metadata.ownerReferences)]}{.kind} {.metadata.namespace}/{.metadata.name} {.metadata.ownerReferences[*].uid}{"\n"}{end}"#;
         let every = ["get", &kinds, "--all-namespaces", "--ignore-not-found"];
         self.source
+            .kubectl
             .output(&[&every[..], &["--selector", &selector, "--output", form]].concat())
     }
 }
