@@ -3,7 +3,6 @@
 use super::Folder;
 use std::collections::BTreeSet;
 use std::fs;
-use std::process::Command;
 
 /// A variable, a target that it concerns, a value, and the words which that target runs or prints only with the value.
 const EFFECTS: [(&str, &str, &str, &str); 33] = [

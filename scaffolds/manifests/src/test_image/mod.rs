@@ -20,6 +20,7 @@ use crate::tool::Tool;
 use crate::words::{Words, settled};
 use crate::{installer, removal};
 use kubewright_schema::files::Streams;
+use serde_json::Value;
 
 const HELP: &str = "\
 Builds the image of the operator and tests it in a cluster of kind: all components are deployed, each permission of config/rbac/role.yaml is asked
@@ -40,8 +41,8 @@ Options:
 
 /// The folder with the test's kubeconfig and its copy of config/.
 const WORK: &str = "target/test-image";
-/// The namespace of the samples.
-const SAMPLES: &str = "default";
+/// The variable with the namespaces of an operator that does not work in all.
+const WATCHED: &str = "WATCH_NAMESPACE";
 
 /// The parsed arguments.
 #[derive(Debug)]
@@ -64,6 +65,8 @@ struct Deployed<'a> {
     deployment: &'a str,
     /// The user name of its ServiceAccount.
     account: &'a str,
+    /// A namespace that it works in.
+    watched: &'a str,
 }
 
 /// Runs with the arguments after `test-image`, and returns the exit code. A closed output pipe is not an error.
@@ -124,6 +127,7 @@ fn test_in(
         namespace,
         deployment: &format!("deployment/{}", text(operator, "/metadata/name")),
         account: &format!("system:serviceaccount:{namespace}:{account}"),
+        watched: watched(operator, namespace),
     };
     deployed.becomes_available()?;
     step(streams, &format!("the permissions of {}", deployed.account));
@@ -142,6 +146,24 @@ fn test_in(
         streams,
     )?;
     nothing_is_left(kubectl, &kustomization.prefix)
+}
+
+/// The first namespace that the operator works in.
+fn watched<'a>(operator: &'a Value, own: &'a str) -> &'a str {
+    let containers = operator
+        .pointer("/spec/template/spec/containers")
+        .and_then(Value::as_array);
+    let variables = containers
+        .into_iter()
+        .flatten()
+        .filter_map(|container| container["env"].as_array());
+    let variable = variables.flatten().find(|variable| text(variable, "/name") == WATCHED);
+    match variable.map(|variable| text(variable, "/value")) {
+        None => "default",
+        // A reference to the Pod's namespace.
+        Some("") => own,
+        Some(listed) => listed.split(',').next().unwrap_or(listed).trim(),
+    }
 }
 
 /// Runs `deploy` or `undeploy` on the copy of config/.
@@ -178,7 +200,7 @@ impl Deployed<'_> {
             _ = writeln!(streams.out, "skipped: there are no samples");
             return Ok(());
         }
-        let kubectl = self.kubectl.with(&["--namespace", SAMPLES]);
+        let kubectl = self.kubectl.with(&["--namespace", self.watched]);
         kubectl.run(&["apply", "--server-side", "-k", FOLDER])?;
         let samples = kubectl.output(&["get", "-k", FOLDER, "--output", "name"])?;
         let is_awaited = |sample: &&str| {
