@@ -38,7 +38,7 @@ fn moved(dir: &TempDir, to: &str) -> Run {
     kubewright(dir.path(), &["sync", "--crates", to])
 }
 
-/// What `doctor` says of the project.
+/// The output of `doctor` for the project.
 fn doctor(dir: &TempDir) -> String {
     let said = kubewright(dir.path(), &["doctor"]).stdout;
     let lines: Vec<_> = said
@@ -210,7 +210,7 @@ fn crates_that_are_not_those_of_this_kubewright_are_refused_and_nothing_is_writt
     );
     assert!(run.stdout.contains("+++ b/crates/runtime/src/lib.rs\n") && run.stdout.contains("+// Ours.\n"));
     assert_same(&before, &tree(dir.path()));
-    // Who needs neither deletes them.
+    // A user who needs neither crate deletes both.
     for name in ["runtime", "schema"] {
         fs::remove_dir_all(dir.path().join("crates").join(name)).unwrap();
     }

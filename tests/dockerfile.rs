@@ -307,7 +307,7 @@ impl Image {
         errors
     }
 
-    /// What the program prints.
+    /// The output of the program.
     fn operator(&self) -> String {
         let output = Command::new(self.path("/operator")).output().unwrap();
         String::from_utf8(output.stdout).unwrap()

@@ -294,7 +294,7 @@ fn words(text: &str, starts: &[&str]) -> BTreeSet<String> {
         .collect()
 }
 
-/// How the names of the runtime's metrics begin.
+/// Prefixes of the names of the runtime's metrics.
 const METRICS: [&str; 7] = [
     "controller_runtime_",
     "workqueue_",

@@ -94,7 +94,7 @@ fn survives(start: &Path, args: &[&str], chosen: impl Fn(usize) -> bool) {
     );
 }
 
-/// How many calls to go on by: a kill costs half a second. With KUBEWRIGHT_NIGHTLY each call is tried.
+/// The number of calls between two kills: a kill costs half a second. With KUBEWRIGHT_NIGHTLY each call is tried.
 fn step(usual: usize) -> usize {
     if std::env::var_os("KUBEWRIGHT_NIGHTLY").is_some() {
         1

@@ -27,7 +27,7 @@ fn project(root: &Path) {
     fs::copy(makefile, root.join("Makefile")).unwrap();
 }
 
-/// What `make dev` prints last.
+/// The end of the output of `make dev`.
 fn dev(root: &Path, settings: &[(&str, &str)]) -> String {
     let mut make = Command::new("make");
     make.args(["dev", "ARGS=--log-level debug"]).current_dir(root);
@@ -209,7 +209,7 @@ impl Folder {
         make.output().unwrap()
     }
 
-    /// What make prints, if it succeeds.
+    /// The output of a make that succeeds.
     fn prints(&self, words: &[&str]) -> String {
         let output = self.make(words);
         let errors = String::from_utf8_lossy(&output.stderr);
@@ -458,7 +458,7 @@ fn docker_build_asks_for_buildkit_whatever_the_environment_says() {
     assert!(said.contains("BUILDKIT=1 build --tag a:b .\n"), "{said}");
 }
 
-/// What GNU make 3.81 (macOS) ignores or does not know: of each, the NEWS of make names the release that brought it.
+/// Features that GNU make 3.81 (macOS) ignores or does not know; the NEWS of make names the release of each.
 const NEWER_THAN_3_81: [&str; 17] = [
     ".ONESHELL",
     ".SHELLFLAGS",
@@ -479,7 +479,7 @@ const NEWER_THAN_3_81: [&str; 17] = [
     "define ",
 ];
 
-/// What dash and other shells of POSIX do not know, or do differently.
+/// Features that dash and other shells of POSIX do not have, or treat differently.
 const BEYOND_POSIX: [&str; 12] = [
     "[[",
     "pipefail",

@@ -78,7 +78,7 @@ fn an_unedited_project_of_each_release_becomes_what_this_release_would_make() {
     assert!(!Sources::carried().is_empty());
 }
 
-/// What a user does to a project: edits that commute with an upgrade, and compile.
+/// The edits of a user: they commute with an upgrade, and compile.
 fn live_in(dir: &TempDir) {
     replace(
         dir,
@@ -444,7 +444,7 @@ fn the_users_own_templates_stay_in_force() {
     assert!(read(&dir, "AGENTS.md").contains("kubewright upgrade"));
 }
 
-/// What a run prints, without the list of changed files.
+/// The output of a run, without the list of changed files.
 fn printed(dir: &TempDir, args: &[&str]) -> String {
     let run = kubewright(dir.path(), args);
     let is_listed = |line: &&str| {

@@ -118,7 +118,7 @@ fn texts(folder: &Path, end: &str) -> Vec<String> {
     found
 }
 
-/// How many names of types a crate defines three times or more.
+/// The number of names that a crate gives to three types or more.
 fn repeated_types(src: &Path) -> usize {
     let mut count: BTreeMap<String, usize> = BTreeMap::new();
     for text in texts(src, ".rs") {

@@ -128,7 +128,7 @@ impl Walk<'_> {
 /// Where the names of a crate are defined.
 struct Names<'a> {
     modules: &'a [String],
-    /// What `lib.rs` re-exports: name to path.
+    /// The re-exports of `lib.rs`: name to path.
     root: BTreeMap<&'a str, &'a [String]>,
     /// Macros: name to the paths of the modules that define one.
     macros: BTreeMap<&'a str, Vec<&'a [String]>>,

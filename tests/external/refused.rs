@@ -1,4 +1,4 @@
-//! What a project cannot take over: refused with the reason and the remedy.
+//! Objects that a project cannot take over: refused with the reason and the remedy.
 
 use crate::adopted::own;
 use crate::cli::kubewright;

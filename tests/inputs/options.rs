@@ -296,7 +296,7 @@ fn words_of(command: &str, words: &str) -> Vec<String> {
     all.split_whitespace().map(str::to_owned).collect()
 }
 
-/// What a command printed, its exit code and what it wrote.
+/// The exit code of a command, its outputs, and the files that it wrote.
 type Outcome = (Option<i32>, String, String, Tree);
 
 impl Folder {

@@ -129,7 +129,7 @@ fn where_edits_are_in_the_way_the_lines_to_add_are_printed() {
     ] {
         assert!(run.stderr.contains(line), "{line}: {}", run.stderr);
     }
-    // What is there already is not asked for.
+    // The command does not ask for lines that exist.
     assert!(!run.stderr.contains("config/default"), "{}", run.stderr);
 }
 

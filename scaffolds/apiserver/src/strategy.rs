@@ -13,7 +13,7 @@ use crate::{allocation::Held, conversion::Conversion, status::Status, user::User
 /// The errors of strict decoding, in the server's words: `unknown field "spec.foo"`, `duplicate field "spec.a"`.
 pub type StrictErrors = Vec<String>;
 
-/// Which empty lists and maps of a built-in kind's object are kept. See [`Strategy::empties`].
+/// The empty lists and maps of a built-in kind's object that are kept. See [`Strategy::empties`].
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Empties {
     /// The empty values that Go's encoder writes, and those that the kind's rules distinguish from absent ones.

@@ -26,9 +26,9 @@ enum Step {
     Create(u8),
     Update(u8),
     Delete(u8),
-    /// How many revisions ago, and in which namespace.
+    /// The number of revisions ago, and the namespace.
     Watch(u8, u8),
-    /// How many revisions ago, and in which namespace.
+    /// The number of revisions ago, and the namespace.
     List(u8, u8),
     Compact(u8),
 }

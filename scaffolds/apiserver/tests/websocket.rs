@@ -26,7 +26,7 @@ use tokio_rustls::{
     },
 };
 
-/// How long anything may take that should happen at once.
+/// The time limit for anything that should happen at once.
 const PATIENCE: Duration = Duration::from_secs(20);
 const WATCH: &str = "/api/v1/namespaces?watch=true&fieldSelector=metadata.name%3Ddefault";
 /// The key of RFC 6455, 1.3, whose answer is `s3pPLMBiTxaQ9kYGzzhZRbK+xOo=`.

@@ -196,7 +196,7 @@ impl Reconciler<FooBar> for Maps {
     }
 }
 
-/// What happens to writes while an outage lasts.
+/// The fate of writes during an outage.
 #[derive(Clone, Copy, Debug)]
 enum Down {
     /// They have no response.

@@ -116,7 +116,7 @@ types! {
     struct Closed {}
     struct Open {}
     enum Plain { One, Two }
-    /// Which.
+    /// The variant.
     enum Documented {
         /// The first.
         One,
@@ -225,7 +225,7 @@ becomes! {
     list_of_maybe: Vec<Option<Plain>> => {
         "type": "array", "items": {"type": "string", "enum": ["One", "Two", null], "nullable": true},
     };
-    documented: Documented => {"type": "string", "enum": ["Two", "One"], "description": "Which."};
+    documented: Documented => {"type": "string", "enum": ["Two", "One"], "description": "The variant."};
     fields: Option<Fields> => {
         "type": "object",
         "oneOf": [{"required": ["Named"]}, {"required": ["Size"]}],

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// What the user wants.
+/// The desired state.
 #[derive(CustomResource, Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[kube(
     group = "test.example.com",
@@ -24,15 +24,15 @@ use std::collections::BTreeMap;
 )]
 #[serde(rename_all = "camelCase")]
 pub struct FooBarSpec {
-    /// What the FooBar points at.
+    /// The target of the FooBar.
     #[schemars(length(min = 1))]
     pub target: String,
-    /// How it points there.
+    /// The kind of target.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub r#type: Option<String>,
 }
 
-/// What the operator saw last.
+/// The observed state.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FooBarStatus {

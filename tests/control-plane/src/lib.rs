@@ -31,7 +31,7 @@ use std::time::Duration;
 use anyhow::{Result, bail};
 use tokio::time::{Instant, sleep};
 
-/// How often [`eventually`] calls its function.
+/// The interval between two calls of [`eventually`]'s function.
 const PERIOD: Duration = Duration::from_millis(50);
 
 /// Calls `look` every 50 ms until it returns a value, and returns that. An error of `look` does not end the wait.

@@ -1,4 +1,4 @@
-//! What is in etcd, where the API server hides in which version it has stored an object.
+//! Objects in etcd: the API server does not show the version in which it has stored an object.
 
 use std::collections::BTreeMap;
 

@@ -192,7 +192,7 @@ async fn a_program_that_cannot_start_shows_the_end_of_its_log() -> Result<()> {
     Ok(())
 }
 
-/// How many processes have the folder in their command line.
+/// The number of processes with the folder in their command line.
 fn alive(folder: &Path) -> usize {
     let folder = folder.display().to_string();
     let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();

@@ -1,4 +1,4 @@
-//! How long the first reconcile of a tenant waits while another tenant has 10,000 objects, and how many keys a queue
+//! The wait of a tenant's first reconcile while another tenant has 10,000 objects, and the number of keys that a queue
 //! hands out in a second: `cargo bench --package faults --bench tenants [keys|delays]`. Prints rows of
 //! `docs/src/reference/performance.md`.
 

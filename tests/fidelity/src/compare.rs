@@ -49,7 +49,7 @@ impl fmt::Display for Difference {
     }
 }
 
-/// How many times a difference must occur to count, because the real server answers some requests at random, for
+/// The number of times that a difference must occur to count, because the real server answers some requests at random, for
 /// example in the order of a Go map.
 const TIMES: usize = 3;
 

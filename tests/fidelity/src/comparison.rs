@@ -18,7 +18,7 @@ use crate::{
 /// Concurrent programs: watches wait for a second, and both servers share the machine.
 const AT_ONCE: usize = 8;
 
-/// How often progress is reported.
+/// The interval of progress reports.
 const NEWS: Duration = Duration::from_secs(30);
 
 /// Two servers, and how to compare them.

@@ -50,7 +50,7 @@ pub fn respond(review: &Value) -> Option<Response<Full>> {
     response.ok().filter(|_| !does("close"))
 }
 
-/// What an object asks for when it is wanted in a version.
+/// The wishes of an object for its conversion to a version.
 fn asks(object: &Value, wanted: &str) -> Vec<String> {
     let version = wanted.rsplit('/').next().unwrap_or_default();
     let asked = object["metadata"]["annotations"]["converter"]

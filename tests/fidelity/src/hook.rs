@@ -32,12 +32,12 @@ use crate::converter;
 /// The body of a response.
 pub(crate) type Full = http_body_util::Full<Bytes>;
 
-/// How long `/slow` takes: longer than the time limit of its configuration, a second.
+/// The delay of `/slow`: longer than the time limit of its configuration, a second.
 const SLOW: Duration = Duration::from_millis(2500);
 
 /// The webhook of this process.
 pub struct Hook {
-    /// What programs write, and what it stands for: `$hook`, the URL of the webhook; `$other`, that of one at an address which
+    /// Words of programs, and their values: `$hook`, the URL of the webhook; `$other`, the URL of one at an address which
     /// its certificate does not have; `$plain`, that of one without TLS; `$ca` and `$stranger`, authorities in a `caBundle`.
     pub words: Vec<(&'static str, String)>,
 }
@@ -180,7 +180,7 @@ async fn respond(request: Request<Incoming>) -> Result<Response<Full>, Closed> {
     Ok(Response::new(Full::from(body.to_string())))
 }
 
-/// What the object says: the body, in which `$uid` is that of the request, the code, and a header.
+/// The response that the object describes: the body, in which `$uid` is the request's, the code, and a header.
 fn told(review: &Value) -> Result<Response<Full>, Closed> {
     let request = &review["request"];
     let data = &request["object"]["data"];

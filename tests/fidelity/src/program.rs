@@ -48,7 +48,7 @@ pub struct Step {
     /// Of a watch: how many events are read. A server adds bookmarks whenever it likes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first: Option<usize>,
-    /// Why the answer is not compared: it is only a means.
+    /// The reason that the answer is not compared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unlike: Option<String>,
 }

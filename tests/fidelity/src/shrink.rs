@@ -11,7 +11,7 @@ use crate::{
     compare::{Difference, compare},
 };
 
-/// How long smaller programs are tried: a large program has hundreds, and one minute finds almost as much as a day.
+/// The time for tries of smaller programs: a large program has hundreds, and one minute finds almost as much as a day.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// The number of programs that are tried at a time.

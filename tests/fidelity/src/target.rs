@@ -18,7 +18,7 @@ use crate::{Answer, Program, Step, answer::HEADERS};
 /// The time limit of an answer: watches end earlier.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// How long a step with `until` is repeated.
+/// The time for which a step with `until` is repeated.
 const SETTLING: Duration = Duration::from_secs(5);
 
 /// A server, with administrator access.
@@ -183,7 +183,7 @@ async fn read(mut body: Body, lines: Option<usize>) -> Result<Vec<u8>> {
         .collect())
 }
 
-/// What an answer is waited for with.
+/// The expected part of an answer, with the namespace filled in.
 fn filled(wanted: &Value, namespace: &str) -> Value {
     match wanted {
         Value::String(text) => text.replace("$ns", namespace).into(),

@@ -1,4 +1,4 @@
-//! What another release of Kubernetes answers differently to the recorded requests: the tables of
+//! Different answers of another release of Kubernetes to the recorded requests: the tables of
 //! docs/src/reference/kubernetes-versions.md.
 
 use std::{collections::BTreeMap, fs};

@@ -1,4 +1,4 @@
-//! What must hold whatever bytes come: one function for each thing that reads what others wrote. They panic where it
+//! Properties that must hold for any bytes: one function for each parser of foreign input. They panic where a property
 //! does not hold. `libfuzzer/` looks for such bytes, guided by coverage; `tests/replay.rs` runs `corpus/` on stable Rust.
 
 mod apply;

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-/// What stands between two parts. JSON has line breaks only where they mean nothing, so it cannot be inside of one.
+/// The separator of two parts. JSON has line breaks only where they mean nothing, so it cannot be inside of one.
 const BETWEEN: &[u8] = b"\n---\n";
 
 /// The parts of an input, `most` of them at most.

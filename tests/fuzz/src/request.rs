@@ -11,7 +11,7 @@ use tower::ServiceExt;
 
 use crate::parts;
 
-/// What comes after a line of equals signs is another request.
+/// The maximum of requests in one input; a line of equals signs separates them.
 const MOST: usize = 6;
 
 /// Requests as HTTP has them, `---` between two: a line of method and path, headers, an empty line, the body. Every answer

@@ -44,7 +44,7 @@ pub fn schema(bytes: &[u8]) {
     }
 }
 
-/// What a server makes of an object before it looks at its rules.
+/// The object as a server decodes it before it checks rules.
 fn decode(schema: &Structural, mut object: Value, is_accepted: bool) -> Value {
     schema.prune(&mut object);
     _ = schema.coerce(&mut object);

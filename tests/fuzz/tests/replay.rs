@@ -1,4 +1,4 @@
-//! What the fuzzer found worth keeping, and what it starts from, on stable Rust.
+//! Inputs that the fuzzer kept, and inputs that it starts from, on stable Rust.
 
 use fuzz::TARGETS;
 use std::{fs, panic, path::Path};

@@ -16,7 +16,7 @@ use crate::FooBar;
 /// The operators, by name.
 pub const ALL: [(&str, crate::Register); 2] = [("scaffolded", scaffolded), ("pruning", pruning)];
 
-/// What `kubewright create api --finalizer` scaffolds.
+/// The controller of `kubewright create api --finalizer`.
 struct Scaffolded;
 
 fn scaffolded(manager: &Manager) -> Result<()> {

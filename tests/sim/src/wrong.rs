@@ -23,7 +23,7 @@ pub struct Wrong {
     pub name: &'static str,
     /// Its controllers.
     pub register: crate::Register,
-    /// What a simulation finds.
+    /// The rule that a simulation finds broken.
     pub oracle: Oracle,
 }
 

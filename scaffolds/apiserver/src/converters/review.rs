@@ -13,7 +13,7 @@ pub(super) fn sent(version: &str, uid: &str, object: &Value, api_version: &str) 
     })
 }
 
-/// Which answer is expected.
+/// The expected answer.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ExpectedConversion<'a> {
     pub version: &'a str,

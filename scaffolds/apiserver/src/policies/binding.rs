@@ -9,7 +9,7 @@ use crate::{meta, select::LabelSelector, webhooks::Selection};
 pub struct Binding {
     /// Its name.
     pub name: String,
-    /// Which of the policy's requests it is about; all if there is none.
+    /// The requests of the policy that it matches; all without a selection.
     pub selection: Option<Selection>,
     /// The parameters with which the policy is evaluated.
     pub parameters: Option<Reference>,
@@ -17,7 +17,7 @@ pub struct Binding {
     pub actions: Vec<Action>,
 }
 
-/// Which objects are parameters.
+/// The objects that are parameters.
 #[derive(Debug)]
 pub struct Reference {
     /// Empty if a selector chooses them.

@@ -19,7 +19,7 @@ pub struct Policy {
     pub name: String,
     /// Its bindings, in the order of their names.
     pub bindings: Vec<Binding>,
-    /// Which requests it is about.
+    /// The requests that it matches.
     pub selection: Selection,
     /// The kind of its parameters, if it has any.
     pub parameters: Option<ParameterKind>,

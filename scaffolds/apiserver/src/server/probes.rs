@@ -22,7 +22,7 @@ const ENDPOINTS: [(&str, &[&str], &[&str]); 3] = [
     ),
 ];
 
-/// What the real server has to start before it is ready; each is a check of all endpoints.
+/// Hooks that kube-apiserver starts before it is ready; each is a check of all endpoints.
 const HOOKS: [&str; 31] = [
     "loopback-serving-certificate",
     "poststarthook/start-apiserver-admission-initializer",

@@ -1,4 +1,4 @@
-//! Which changes are settled, so that clients may see them: in memory every change at once; on disk those that are
+//! Changes that are settled, so that clients may see them: in memory every change at once; on disk those that are
 //! written.
 
 use std::{sync::Arc, task::Waker};

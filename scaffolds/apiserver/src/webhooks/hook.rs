@@ -20,7 +20,7 @@ pub struct Hook {
     pub name: String,
     /// Its address; otherwise the reason that no client can be made.
     pub target: Result<Arc<Target>, String>,
-    /// Which requests it is called for.
+    /// The requests for which it is called.
     pub selection: Selection,
     /// It is called if all of them are true. One that does not compile has its error.
     pub conditions: Vec<Result<Condition, String>>,

@@ -38,7 +38,7 @@ pub enum WebhookKind {
 pub struct Webhooks {
     mutating: Configured,
     validating: Configured,
-    /// Which processes stand behind Services.
+    /// The processes behind Services.
     pub backends: Backends,
 }
 

@@ -1,10 +1,10 @@
-//! Which requests a webhook or a policy is about.
+//! The requests that a webhook or a policy matches.
 
 use serde_json::Value;
 
 use crate::select::LabelSelector;
 
-/// Which requests a webhook or a policy is about.
+/// The requests that a webhook or a policy matches.
 #[derive(Debug)]
 pub struct Selection {
     /// Objects that match one of them; all objects without a list.
@@ -19,7 +19,7 @@ pub struct Selection {
     pub objects: LabelSelector,
 }
 
-/// Which requests a rule matches.
+/// The requests that a rule matches.
 #[derive(Debug)]
 pub struct Rule {
     /// `CREATE`, …, or `*`.

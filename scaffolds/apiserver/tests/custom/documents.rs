@@ -34,7 +34,7 @@ fn recorded(text: &str) -> Vec<Value> {
     lines.collect()
 }
 
-/// What this server serves, it must describe as the real one does, in the same order; that leaves out groups.
+/// Descriptions of the groups that this server has equal the real server's, in the same order.
 #[tokio::test]
 async fn aggregated_discovery_says_the_same_of_what_is_served() {
     let theirs = recorded(include_str!("recorded/aggregated.jsonl"));

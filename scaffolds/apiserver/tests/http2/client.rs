@@ -30,7 +30,7 @@ use tokio_rustls::{
     },
 };
 
-/// How long anything may take that should happen at once.
+/// The time limit for anything that should happen at once.
 pub const PATIENCE: Duration = Duration::from_secs(20);
 /// The administrator's token.
 pub const TOKEN: &str = "secret";

@@ -1,4 +1,4 @@
-//! How connections end: with the server, and when they are idle.
+//! Ends of connections: with the server, and when they are idle.
 
 use std::time::Duration;
 

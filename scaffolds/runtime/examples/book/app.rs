@@ -1,4 +1,4 @@
-//! What controllers share: a flag, and a client created from it.
+//! The shared state of controllers: a flag, and a client created from it.
 
 use clap::Args;
 use kubewright_runtime::{Manager, Result};

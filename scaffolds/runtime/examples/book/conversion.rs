@@ -29,7 +29,7 @@ pub mod v2 {
         pub host: String,
         /// The other half.
         pub port: u16,
-        /// How often to try. v1 has no such field.
+        /// The maximum of attempts. v1 has no such field.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub tries: Option<u32>,
     }

@@ -161,7 +161,7 @@ impl Keeper {
         if latest > state.revision {
             return self.write(&secret, &state.with_revision(latest)).await;
         }
-        // What cannot be published must not end the renewal: a converter with a certificate that has ended does not answer, and
+        // A failed publication must not end the renewal: a converter with a certificate that has ended does not answer, and
         // its definition cannot name it until it does.
         let published = self.publish(&state).await;
         let trusted = *published.as_ref().unwrap_or(&false);

@@ -24,7 +24,7 @@ use tower::service_fn;
 use super::*;
 use crate::informer::{Informer, InformerConfig};
 
-/// What the service does with a request.
+/// The response of the service to a request.
 #[derive(Clone, Copy)]
 enum Behaviour {
     Answer,

@@ -26,7 +26,7 @@ use super::{
     proxy::{self, Environment},
 };
 
-/// What arrived at a proxy, one entry per connection.
+/// The requests at a proxy, one entry per connection.
 type Arrived = Arc<Mutex<Vec<String>>>;
 
 /// A proxy that answers each request with `{}`. It accepts tunnels, records what arrives in them first, and closes them.

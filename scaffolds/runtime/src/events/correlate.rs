@@ -45,7 +45,7 @@ pub(super) enum Write {
     Series(Box<Event>),
 }
 
-/// What becomes of a series after a write.
+/// The fate of a series after a write.
 #[derive(Debug, PartialEq)]
 pub(super) enum Ended {
     /// It is due again.

@@ -157,7 +157,7 @@ pub(crate) fn converting(hooks: &[Hooked]) -> Vec<Converting> {
     converting.collect()
 }
 
-/// What the operator needs to keep its certificates: one Secret, its own configurations, and the definitions of the kinds
+/// The permissions for the operator's certificates: one Secret, its own configurations, and the definitions of the kinds
 /// that it converts, whose objects it reads. If it works in named
 /// namespaces only, it has no configurations of its own to write.
 pub(crate) fn rules(hooks: &[Hooked]) -> Vec<Rule> {

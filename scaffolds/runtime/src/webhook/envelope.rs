@@ -31,7 +31,7 @@ pub(crate) fn request<'a, R: Deserialize<'a>>(body: &'a [u8], version: &str, kin
 /// for it. API servers accept 10,000 levels.
 pub(crate) const DEEPEST: usize = 127;
 
-/// Why a JSON text was not decoded.
+/// The reason that a JSON text was not decoded.
 pub(crate) fn undecodable(error: &serde_json::Error) -> String {
     let text = error.to_string();
     match text.strip_prefix("recursion limit exceeded") {

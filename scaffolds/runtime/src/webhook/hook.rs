@@ -81,7 +81,7 @@ impl<K: AnyObject, A: Decides<K>> Hook<K, A> {
         drop(body);
         let cx = Admission::new(request, self.shared.clone());
         if self.shared.spares && cx.request().only_lets_an_object_go() {
-            // What the API server's match condition says, for those that were configured without it, as OLM does.
+            // The same rule as the API server's match condition, for configurations without it, such as OLM's.
             let allowed = self.answer(&cx, Decision::Verdict(Verdict::allowed()));
             return (StatusCode::OK, allowed.review(cx.uid()));
         }

@@ -32,7 +32,7 @@ fn fields(original: &Map<String, Value>, before: &Map<String, Value>, after: &Ma
             _ => _ = merged.insert(name.clone(), value.clone()),
         }
     }
-    // What the type does not know is in neither of the two.
+    // Fields that the type does not know are in neither of the two.
     merged.retain(|name, _| after.contains_key(name) || !before.contains_key(name));
     Value::Object(merged)
 }

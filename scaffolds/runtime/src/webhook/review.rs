@@ -80,7 +80,7 @@ impl Sent {
             .unwrap_or_default()
     }
 
-    /// What a client may change, by fields, those of metadata under their paths; and the finalizers. `None` if there is no object with
+    /// The values that a client may change, by field (fields of metadata by path), and the finalizers. `None` if there is no object with
     /// metadata.
     fn parts(&self) -> Option<(BTreeMap<String, &str>, Vec<String>)> {
         let mut parts = BTreeMap::new();

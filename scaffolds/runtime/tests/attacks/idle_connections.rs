@@ -78,7 +78,7 @@ async fn hold(server: SocketAddr, path: &str) -> Vec<TcpStream> {
     held
 }
 
-/// How many of these connections the server has not closed.
+/// The number of these connections that the server has not closed.
 fn open(held: &mut [TcpStream]) -> usize {
     let is_open = |stream: &mut TcpStream| {
         stream.set_nonblocking(true).unwrap();

@@ -25,7 +25,7 @@ use crate::support::{
 const LOUD: &str = "loud";
 const QUIET: &str = "quiet";
 
-/// What a reconcile for the attacking tenant does; reconciles for the other tenant are recorded.
+/// The behaviour of reconciles for the attacking tenant; reconciles for the other tenant are recorded.
 #[derive(Clone, Copy)]
 enum Attack {
     Works,
@@ -102,7 +102,7 @@ impl Scene {
         }
     }
 
-    /// How long the other tenant's new object waits for its reconcile, observed for so many seconds.
+    /// The wait of the other tenant's new object for its reconcile, observed for so many seconds.
     async fn delay(&self, name: &str, looked_at: u64) -> Option<Duration> {
         let made = Instant::now();
         self.world.put(&path(QUIET, name), foobar("x"));

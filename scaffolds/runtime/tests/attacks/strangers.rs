@@ -19,7 +19,7 @@ use crate::support::{
     notes::{child, manager},
 };
 
-/// What the last reconcile read, as text.
+/// The text that the last reconcile read.
 type Found = Arc<Mutex<String>>;
 
 fn names(children: &[Arc<impl kube::Resource>]) -> Vec<String> {

@@ -1,4 +1,4 @@
-//! What the runtime does with children, and with other objects that it applies: requests, ownership, pruning, several owners
+//! Children, and other objects that the runtime applies: requests, ownership, pruning, several owners
 //! and none.
 
 mod foreign;

@@ -1,4 +1,4 @@
-//! Which namespaces children may be in, and how many are created.
+//! Namespaces of children, and the number of children that are created.
 
 use std::{sync::Arc, time::Duration};
 

@@ -1,4 +1,4 @@
-//! Which requests for children are sent: each difference once, and none after a restart without changes.
+//! Requests for children: one for each difference, and no request after a restart without changes.
 
 use std::{collections::BTreeMap, sync::Arc};
 

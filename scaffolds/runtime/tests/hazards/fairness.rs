@@ -18,7 +18,7 @@ use crate::{
     },
 };
 
-/// How often each object was reconciled.
+/// The number of reconciles of each object.
 type Runs = Arc<Mutex<BTreeMap<String, usize>>>;
 
 #[derive(Clone, Copy, Debug)]

@@ -74,7 +74,7 @@ fn start(world: &World) -> Running {
     Running::start(manager)
 }
 
-/// What happens to one write.
+/// The fate of one write.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Fault {
     /// It is refused with this code and reason.

@@ -1,4 +1,4 @@
-//! Which objects a change wakes, and how a reconciler learns that an object is gone.
+//! Objects that a change wakes, and reconciles of objects that are gone.
 
 use std::sync::{
     Arc, Mutex,

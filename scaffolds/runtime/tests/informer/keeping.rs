@@ -1,4 +1,4 @@
-//! Which parts of the objects are kept: after a transform, in indexes; and nothing of deleted objects.
+//! Kept parts of objects: after a transform, in indexes; and nothing of deleted objects.
 
 use std::{sync::Arc, time::Duration};
 

@@ -1,4 +1,4 @@
-//! What subscribers are notified of: every change, in order, with the store in the same state.
+//! Notifications of subscribers: every change, in order, with the store in the same state.
 
 use std::{
     sync::{Arc, Mutex},

@@ -17,7 +17,7 @@ use kubewright_runtime::{Controller, Election, ElectionConfig, Error, Manager, M
 use serde_json::json;
 use tokio::{sync::oneshot, task::JoinHandle, time::sleep};
 
-/// What happened, in order.
+/// The events of a test, in order.
 type Diary = Arc<Mutex<Vec<String>>>;
 
 fn read(diary: &Diary) -> Vec<String> {

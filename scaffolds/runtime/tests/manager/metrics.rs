@@ -70,7 +70,7 @@ async fn every_panel_of_kubebuilders_dashboards_has_its_metrics() {
     }
 }
 
-/// What the alerts of generated projects are tested on, by Prometheus' promtool.
+/// Series on which promtool tests the alerts of generated projects.
 const SERIES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/prometheus/rules.test.yaml");
 
 #[tokio::test(start_paused = true)]

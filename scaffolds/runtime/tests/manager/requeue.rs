@@ -1,4 +1,4 @@
-//! What a reconciler decides about the next run: requeue with back-off without an error, priorities, and a limit for all
+//! A reconciler's decisions about the next run: requeue with back-off without an error, priorities, and a limit for all
 //! retries of a controller.
 
 use std::{

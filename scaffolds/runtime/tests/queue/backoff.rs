@@ -1,4 +1,4 @@
-//! How long a failed key has to wait.
+//! Delays of failed keys.
 
 use std::time::Duration;
 

@@ -14,7 +14,7 @@ use crate::cases::cases;
 
 const BASE: u64 = 5;
 const MAX: u64 = 45;
-/// How long a namespace without a worker waits for one.
+/// The longest wait of a namespace for its first worker.
 const PATIENCE: u64 = 500;
 /// Keys `0..KEYS`; every third one is in the same namespace.
 const KEYS: u8 = 9;

@@ -1,4 +1,4 @@
-//! How workers are shared between namespaces.
+//! Workers shared between namespaces.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What a manager watches, and what its caches contain: while it starts, and when kinds, watches and namespaces come and go.
+//! Watches of a manager, and the contents of its caches: while it starts, and when kinds, watches and namespaces come and go.
 
 mod absent;
 mod added;

@@ -1,4 +1,4 @@
-//! What wakes a controller, and what its caches contain: selectors, metadata only, channels, indexes, predicates and
+//! Events that wake a controller, and the contents of its caches: selectors, metadata only, channels, indexes, predicates and
 //! priorities.
 
 use std::{sync::Arc, time::Duration};
@@ -165,7 +165,7 @@ async fn only_metadata_is_watched_for_partial_object_meta() {
     running.stop().await.unwrap();
 }
 
-/// What one reconcile read from the caches.
+/// The objects that one reconcile read from the caches.
 struct Reads(Seen);
 
 impl Reconciler<FooBar> for Reads {

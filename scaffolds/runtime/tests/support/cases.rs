@@ -1,4 +1,4 @@
-//! How many cases property tests run.
+//! The number of cases of property tests.
 
 use proptest::test_runner::{Config, RngSeed};
 

@@ -25,11 +25,11 @@ pub struct Faults {
     /// The paths and queries of reads, each with its `Accept` header.
     pub reads: Vec<[String; 3]>,
     pub crash: Option<Crash>,
-    /// How long the response to a write takes after it is stored, so that the watch is faster.
+    /// The delay of the response to a stored write, so that the watch is faster.
     pub reply_lag: Duration,
     /// Requests whose path contains this are never answered.
     pub hangs: Option<String>,
-    /// How much the watch of a collection is delayed.
+    /// The delay of a collection's watch.
     pub watch_lag: Option<(String, Duration)>,
     pub hook: Option<Hook>,
 }

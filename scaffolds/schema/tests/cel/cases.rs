@@ -80,7 +80,7 @@ fn spec(mut spec: Value, rules: Value) -> Value {
     json!({"type": "object", "properties": {"spec": spec}})
 }
 
-/// Which fields of a schema rules can access, and with which types.
+/// Fields of a schema that rules can access, and their types.
 fn schemas() -> Vec<Case> {
     let text = json!({"type": "string"});
     let names = json!({"a-b": text, "a.b": text, "a/b": text, "a__b": text, "a_b": text, "namespace": text, "_x": text, "$x": text, "1x": text});
@@ -197,7 +197,7 @@ fn schemas() -> Vec<Case> {
     cases
 }
 
-/// How a violated rule is reported.
+/// Reports of violated rules.
 fn reports() -> Vec<Case> {
     let i = json!({"properties": {"i": {"type": "integer"}, "m": {"type": "object", "additionalProperties": {"type": "object", "properties": {"x.y": {"type": "string"}}}}}});
     let one = || vec![created(json!({"spec": {"i": 1}}))];

@@ -1,4 +1,4 @@
-//! What a CRD admits and its Rust type cannot decode: a pattern keeps it out where one is known for the format, and `make manifests`
+//! Values that a CRD admits and its Rust type cannot decode: a pattern excludes them where one is known for the format, and `make manifests`
 //! refuses the type elsewhere. The random test takes values that the finished CRDs admit, and decodes them.
 
 #![allow(missing_docs)]

@@ -36,7 +36,7 @@ mod refused {
 fn schemas_that_are_refused_hide_no_decoder() {
     let findings = finished::<refused::Other>().unwrap_err();
     let fields: Vec<_> = findings.iter().map(|it| it.field.as_str()).collect();
-    // What is inside a refused schema may have other reasons.
+    // Parts of a refused schema may be refused for other reasons.
     assert_eq!(
         fields,
         ["spec.keys", "spec.numbered", "spec.socket", "spec.lost"],

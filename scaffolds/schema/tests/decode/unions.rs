@@ -91,7 +91,7 @@ decodes! {
     named: Named;
 }
 
-/// What each variant alone cannot decode.
+/// Objects that no variant alone can decode.
 macro_rules! refused {
     ($($name:ident: $type:ty => [$($field:literal),*];)*) => { $(
         mod $name {

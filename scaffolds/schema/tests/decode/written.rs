@@ -1,4 +1,4 @@
-//! What a type reads and does not write again: `make manifests` refuses the type, or emits the schema that says so.
+//! Values that a type reads and does not write again: `make manifests` refuses the type, or emits the schema that says so.
 
 use std::collections::{BTreeSet, HashSet};
 

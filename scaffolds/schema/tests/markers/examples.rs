@@ -166,7 +166,7 @@ spec! {
     }
     int_or_string {
         // [int_or_string]
-        /// How many, or what part.
+        /// A number, or a percentage.
         pub f: IntOrString,
         // [/]
     }

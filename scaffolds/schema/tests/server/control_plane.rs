@@ -130,7 +130,7 @@ impl ControlPlane {
     }
 }
 
-/// How often a request is sent at most.
+/// The maximum of attempts for a request.
 const ATTEMPTS: usize = 5;
 /// Before a request is sent again.
 const PAUSE: Duration = Duration::from_millis(200);

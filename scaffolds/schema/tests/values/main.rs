@@ -15,7 +15,7 @@ fn text() -> String {
     std::fs::read_to_string(RECORDED).unwrap()
 }
 
-/// What has an answer.
+/// The recorded cases that have an answer.
 fn recorded() -> Vec<Recorded> {
     text()
         .lines()

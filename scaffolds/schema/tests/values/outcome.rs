@@ -1,4 +1,4 @@
-//! What becomes of values of a schema, and where we and a server disagree.
+//! Outcomes of values of a schema, and the differences between ours and a server's.
 
 use kubewright_machinery::go;
 use kubewright_schema::value::Structural;

@@ -1,4 +1,4 @@
-//! What the API server accepts and refuses.
+//! Objects that the API server accepts and refuses.
 
 use anyhow::{Result, ensure};
 use control_plane::foobar::FooBar;

@@ -17,7 +17,7 @@ use crate::{
     stage::{Case, PATIENCE, case},
 };
 
-/// What `<operator> manifests` writes for
+/// The output of `<operator> manifests` for
 /// `.grant(Rule::new(&[""], &["services"], &["list"]).in_namespace("kube-system"))`; a unit test of the runtime has it too.
 const ELSEWHERE: &str = r#"---
 apiVersion: rbac.authorization.k8s.io/v1

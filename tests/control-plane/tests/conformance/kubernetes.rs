@@ -1,4 +1,4 @@
-//! What depends on the release of Kubernetes: the table of docs/src/reference/kubernetes-versions.md.
+//! Behaviour that depends on the release of Kubernetes: the table of docs/src/reference/kubernetes-versions.md.
 
 use anyhow::{Context as _, Result, ensure};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;

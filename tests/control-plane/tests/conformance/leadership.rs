@@ -1,4 +1,4 @@
-//! Which process leads when a leader is killed, stopped or disconnected, has a wrong clock or no CPU time; checked by
+//! The process that leads when a leader is killed, stopped or disconnected, has a wrong clock or no CPU time; checked by
 //! the requests in the audit log.
 
 use std::{path::PathBuf, thread::available_parallelism, time::Duration};

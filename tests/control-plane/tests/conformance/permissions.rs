@@ -55,7 +55,7 @@ struct Scraped {
     kubeconfig: Kubeconfig,
 }
 
-/// Why a life ends early.
+/// The reason that a life ends early.
 enum End {
     /// The log names the missing permission.
     Named,

@@ -1,4 +1,4 @@
-//! How many requests an update of a child takes.
+//! The number of requests for an update of a child.
 
 use anyhow::{Context, Result, ensure};
 use control_plane::{

@@ -1,4 +1,4 @@
-//! What the cases share: the control plane and the project; and a case's own namespace.
+//! The shared stage of the cases: the control plane and the project; and a case's own namespace.
 
 use std::{
     cell::RefCell,
@@ -33,7 +33,7 @@ pub const CANDIDATES: [&str; 2] = ["candidate-a", "candidate-b"];
 static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| Runtime::new().expect("no runtime, no tests"));
 static STAGE: Mutex<Option<Result<Stage, String>>> = Mutex::const_new(None);
 
-/// What all cases share.
+/// The control plane and the project of all cases.
 pub struct Stage {
     pub plane: ControlPlane,
     pub project: Project,

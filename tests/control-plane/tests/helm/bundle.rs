@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use crate::{assets, project::Project};
 
-/// What the guide tells authors to do about objects that OLM does not accept, in the project `wide`.
+/// The guide's changes for objects that OLM does not accept, in the project `wide`.
 const FOR_OLM: &str = r"
 resources:
   - ../default
@@ -35,7 +35,7 @@ patches:
         - {name: vdeployment-v1.apps.kubewright.dev, $patch: delete}
 ";
 
-/// What only an author knows, in `config/bundle/csv.yaml`.
+/// The part of `config/bundle/csv.yaml` that only an author knows.
 const AUTHOR: &str = r"
 spec:
   provider: {name: Example}

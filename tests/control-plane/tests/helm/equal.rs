@@ -49,7 +49,7 @@ fn is_of_prometheus(object: &Value) -> bool {
     object["apiVersion"] == "monitoring.coreos.com/v1"
 }
 
-/// How a release with default values differs from kustomize's output.
+/// The differences between a release with default values and kustomize's output.
 fn exceptions(objects: &Objects) -> Vec<String> {
     let mut lines = Vec::new();
     for (name, object) in objects {

@@ -85,7 +85,7 @@ impl Project {
         Ok(fs::write(path, text.replace(from, to))?)
     }
 
-    /// What `make manifests` writes for an operator with webhooks, one of which is for a kind of Kubernetes.
+    /// Writes what `make manifests` writes for an operator with webhooks, one of them for a kind of Kubernetes.
     fn write_webhooks(&self) -> Result<()> {
         let [rbac, webhook] = ["rbac", "webhook"].map(|name| self.config().join(name).display().to_string());
         let flags = Flags::try_parse_from(["operator", "manifests", "--out", &rbac, "--webhook-out", &webhook])?;
@@ -182,7 +182,7 @@ pub fn by_name(objects: Vec<Value>) -> Result<Objects> {
     Ok(named)
 }
 
-/// How two sets of objects differ, a line for each value: `name: path: before -> after`.
+/// The differences of two sets of objects, a line for each value: `name: path: before -> after`.
 pub fn differences(before: &Objects, after: &Objects) -> Vec<String> {
     let mut lines = Vec::new();
     for (name, object) in before {

@@ -14,7 +14,7 @@ use crate::{
     project::{NAME, NAMESPACE},
 };
 
-/// What a release of the operator has in its namespace, and outside of it.
+/// The kinds of objects of a release, in its namespace and outside of it.
 const KINDS: &str = "deployments,services,serviceaccounts,roles,rolebindings,clusterroles,clusterrolebindings,crds";
 
 /// One of the two API servers.
@@ -140,7 +140,7 @@ impl Server {
         run(helm.args(["--namespace", namespace]).args(arguments))
     }
 
-    /// What is there: objects, what changes from chart to chart, and the revisions of the release.
+    /// The objects, the values that change from chart to chart, and the revisions of the release.
     pub fn state(&self) -> Result<Vec<String>> {
         let all = self.kubectl(&["get", KINDS, "--all-namespaces", "--output", "name"])?;
         let mut lines: Vec<String> = all

@@ -26,7 +26,7 @@ const NAME: &str = "widgets.other.example.com";
 /// Kubeconfig and port of the child process.
 const CHILD: &str = "KUBEWRIGHT_TEST_CONVERTER";
 const OPERATOR: &str = "widgets";
-/// What `make undeploy` does when the operator is gone, in the Makefile of a project with a conversion.
+/// The patch of `make undeploy` once the operator is gone, in a project with a conversion.
 const WITHOUT_CONVERTER: &str = r#"{"spec":{"conversion":{"strategy":"None","webhook":null}}}"#;
 /// The source of `make undeploy`.
 const REMOVAL: &str = include_str!("../../../../scaffolds/manifests/src/removal/mod.rs");
@@ -233,7 +233,7 @@ async fn while_its_converter_is_down_a_definition_goes_and_a_namespace_waits_for
     Ok(())
 }
 
-/// Why the namespace controller cannot delete what is in the namespace.
+/// The reason that the namespace controller cannot empty the namespace.
 async fn stuck(namespaces: &Api<Namespace>) -> Result<Option<String>> {
     let status = namespaces.get("team").await?.status.unwrap_or_default();
     let mut conditions = status.conditions.into_iter().flatten();

@@ -18,7 +18,7 @@ use std::{collections::BTreeSet, env, fs, process::ExitCode, time::Instant};
 /// Recordings that are compared at a time: most of them wait for the server.
 const AT_ONCE: usize = 8;
 
-/// What the command line says.
+/// The parsed command line.
 #[derive(Default)]
 struct Options {
     from: u64,

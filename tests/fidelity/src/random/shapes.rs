@@ -80,7 +80,7 @@ impl Kind {
         self.others.iter()
     }
 
-    /// What must be there before the first request.
+    /// The objects that must exist before the first request.
     pub fn preparation(&self) -> Vec<Step> {
         let Some(crd) = &self.crd else {
             return Vec::new();

@@ -12,7 +12,7 @@ use similar::{ChangeTag, TextDiff};
 use super::{Lines, Pick, Real, Recording};
 use crate::normal;
 
-/// How often a line must differ before it is reported: some parts of answers are in the random order of a Go map.
+/// The number of differences of a line before it is reported: some parts of answers are in the random order of a Go map.
 const TIMES: usize = 3;
 
 /// The differences between a recording and the server's answers now.

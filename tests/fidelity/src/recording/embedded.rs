@@ -1,4 +1,4 @@
-//! How controller-gen marks Kubernetes' own types inside a custom resource: keyed lists, sets, atomic maps, defaults.
+//! Controller-gen's marks on Kubernetes' own types inside a custom resource: keyed lists, sets, atomic maps, defaults.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -30,7 +30,7 @@ const PACKAGES: [(&str, &str); 2] = [
     ),
 ];
 
-/// Whose fields stay as they are: `ObjectMeta` has a schema of its own in the API server.
+/// Types whose fields stay as they are: `ObjectMeta` has a schema of its own in the API server.
 const LEFT_OUT: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
 
 /// A line for each type that has marks. `None` without controller-gen.

@@ -58,7 +58,7 @@ pub(super) async fn controller_gen() -> Result<Option<PathBuf>> {
     Ok(Some(folder.join("controller-gen")))
 }
 
-/// What controller-gen prints about the Go sources of a folder.
+/// Controller-gen's output for the Go sources of a folder.
 pub(super) async fn generate(controller_gen: &Path, arguments: &[&str], folder: &Path) -> Result<Vec<u8>> {
     let mut command = Command::new(controller_gen);
     command.args(arguments).current_dir(folder);

@@ -38,11 +38,11 @@ pub struct Recording {
     pub name: String,
     /// Its path from the root of the repository.
     pub file: String,
-    /// How it is recorded.
+    /// The recorder.
     pub recorder: Recorder,
 }
 
-/// Which requests are sent, and to which program.
+/// The requests of a recording, and the program that gets them.
 pub enum Recorder {
     /// The requests of a file of `probes/`.
     Probes(String),
@@ -56,11 +56,11 @@ pub enum Recorder {
     SchemaValues,
     /// The functions that a validation rule can call.
     RuleFunctions,
-    /// What controller-gen makes of lists of rules.
+    /// Controller-gen's output for lists of rules.
     RoleRules,
-    /// How controller-gen marks each Kubernetes type inside a custom resource.
+    /// Controller-gen's marks on each Kubernetes type inside a custom resource.
     EmbeddedTypes,
-    /// How controller-gen marks one custom resource with Kubernetes types in it.
+    /// Controller-gen's marks on one custom resource with Kubernetes types in it.
     Embedded,
     /// Discovery and tables: the names, verbs and columns of built-in kinds.
     Resources,
@@ -78,7 +78,7 @@ pub enum Recorder {
     Zones,
     /// The roles of a new cluster.
     Roles,
-    /// What kubectl sends in Protobuf.
+    /// Kubectl's requests in Protobuf.
     Protobuf,
     /// Go's structs: objects in Protobuf and JSON.
     Forms,
@@ -181,7 +181,7 @@ impl Recording {
     }
 }
 
-/// Which lines are recorded.
+/// The lines that are recorded.
 #[derive(Clone, Copy, Debug)]
 pub enum Pick<'a> {
     /// All.

@@ -1,4 +1,4 @@
-//! What controller-gen makes of lists of rules. The lists are those of the recording itself. One run has many, each as the
+//! Controller-gen's output for lists of rules. The lists are those of the recording itself. One run has many, each as the
 //! Role of a namespace of its own.
 
 use std::{collections::BTreeMap, fmt::Write, fs, path::Path};

@@ -1,4 +1,4 @@
-//! What becomes of values of a schema. The cases are those of the recording itself: the tests of `scaffolds/schema` write
+//! Outcomes of values of a schema. The cases are those of the recording itself: the tests of `scaffolds/schema` write
 //! theirs into it, without an answer. The schemas of many cases share one definition. Its version v1 accepts anything, so that
 //! objects that v2 would refuse can exist before an update.
 
@@ -21,9 +21,9 @@ use crate::Answer;
 /// Of values.
 pub(super) const FILE: &str = "scaffolds/schema/tests/values/recorded.jsonl";
 
-/// How many schemas one definition has.
+/// The number of schemas in one definition.
 const SHARE: usize = 80;
-/// How many schemas with rules one definition has; fewer, because their estimated costs add up.
+/// The number of schemas with rules in one definition; fewer, because their estimated costs add up.
 const SHARE_WITH_RULES: usize = 20;
 /// Definitions at a time.
 const AT_ONCE: usize = 6;

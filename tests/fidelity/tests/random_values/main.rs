@@ -16,7 +16,7 @@ use kubewright_schema::lint;
 use outcome::{Case, Place, Recorded, Try, different, report};
 use serde_json::{Value, json};
 
-/// How often the server is asked again about a case with another outcome.
+/// The number of further requests about a case with another outcome.
 const AGAIN: usize = 12;
 
 /// The differences for the random cases of `make`.
@@ -63,7 +63,7 @@ async fn lasting(real: &Real, recorded: &Recorded) -> String {
     of_schema + &report(recorded, &values)
 }
 
-/// What the linter says otherwise about the schema.
+/// The linter's different opinion of the schema.
 fn of_schema(recorded: &Recorded) -> String {
     let mut report = String::new();
     let ours = lint::causes(&values::definition(&recorded.case.whole(&recorded.key))).into_iter();

@@ -1,4 +1,4 @@
-//! Which policies a request invokes, under which bindings and with which parameters.
+//! The policies that a request invokes, with their bindings and parameters.
 
 use std::sync::Arc;
 
@@ -42,7 +42,7 @@ pub(super) struct Misconfigured<'p> {
 }
 
 impl Misconfigured<'_> {
-    /// Which of the two it is, and why.
+    /// The kind of misconfiguration, and its reason.
     pub fn message(&self) -> String {
         let what = if self.binding.is_some() { "binding" } else { "policy" };
         format!("failed to configure {what}: {}", self.why)

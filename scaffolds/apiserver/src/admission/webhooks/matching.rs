@@ -1,4 +1,4 @@
-//! Which requests a webhook or a policy is about: by namespace, labels and rules.
+//! The requests that a webhook or a policy matches: by namespace, labels and rules.
 
 use std::{collections::BTreeMap, sync::Arc};
 

@@ -131,7 +131,7 @@ pub(super) struct Answer {
     pub warnings: Vec<String>,
 }
 
-/// Which answer is expected.
+/// The expected answer.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ExpectedAdmission<'a> {
     pub version: &'a str,

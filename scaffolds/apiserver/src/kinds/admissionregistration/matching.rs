@@ -1,4 +1,4 @@
-//! Which requests a policy is about (`MatchResources`).
+//! The requests that a policy matches (`MatchResources`).
 
 use std::collections::BTreeSet;
 

@@ -71,7 +71,7 @@ fn default(spec: &mut Fields) {
     set(spec, "failurePolicy", "Fail");
 }
 
-/// What a write of the status does not change of the metadata.
+/// Fields of the metadata that a write of the status does not change.
 const KEPT: [&str; 6] = [
     "annotations",
     "deletionTimestamp",

@@ -1,4 +1,4 @@
-//! Which requests a webhook is called for.
+//! The requests for which a webhook is called.
 
 use std::collections::BTreeSet;
 

@@ -9,7 +9,7 @@ use crate::kinds::{
 };
 
 const NOT_HERE: &str = "cannot be set for an Ephemeral Container";
-/// What other containers have and ephemeral ones must not, in the order of upstream's struct.
+/// Fields of other containers that ephemeral ones must not have, in the order of upstream's struct.
 const OTHERS: [&str; 9] = [
     "ports",
     "resources",

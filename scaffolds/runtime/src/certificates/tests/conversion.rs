@@ -196,7 +196,7 @@ async fn cannot_be_shown(foobars: &FooBars<'_>) {
     assert_eq!(code, 200, "{answer}");
     assert_eq!(foobars.read("v1", "kept").await.0, 404);
 
-    // What a client says of an object with fields is not believed.
+    // Annotations of a client on an object with fields are not trusted.
     for reason in ["not-convertible", "not-convertible.0123456789abcdef", "too-large"] {
         let mut object = FooBars::object("v2", "labelled", &json!({"host": "b", "port": 1}));
         object["metadata"]["labels"] = json!({ONLY_V1: reason});

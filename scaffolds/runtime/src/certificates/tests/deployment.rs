@@ -1,4 +1,4 @@
-//! What `make deploy` applies for the webhooks of an operator, and what leads API servers to its replicas.
+//! The objects that `make deploy` applies for the webhooks of an operator, and the ways of API servers to its replicas.
 
 use std::{
     net::SocketAddr,
@@ -19,7 +19,7 @@ use crate::{manager::Manager, webhook::component};
 
 pub(super) const CONFIGURATIONS: &str = "/apis/admissionregistration.k8s.io/v1";
 
-/// What leads API servers to one of the replicas.
+/// The way of API servers to one of the replicas.
 pub(super) enum Way {
     /// The Service, of which the in-process API server knows the backend.
     Service(ApiServer),

@@ -49,7 +49,7 @@ impl Defaulter<FooBar> for Asked {
     }
 }
 
-/// What happens to one write.
+/// The fate of one write.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Fault {
     /// It is refused with this code.
@@ -177,7 +177,7 @@ impl Stage {
         [name("validating"), name("mutating"), definition]
     }
 
-    /// What is still missing.
+    /// The first condition that does not hold yet.
     async fn unsettled(&self, after: Option<&State>) -> Option<String> {
         let Some(state) = secret::read(&self.secret().await) else {
             return Some("no certificate".to_owned());

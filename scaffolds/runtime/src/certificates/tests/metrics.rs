@@ -36,7 +36,7 @@ const PACE: Pace = Pace {
     settle: Duration::from_millis(1_500),
     look: Duration::from_millis(200),
 };
-/// How long a client works with authorities that it has read.
+/// The age up to which a client uses authorities that it has read.
 const LAG: Duration = Duration::from_millis(500);
 
 /// A replica of an operator without webhooks: its metrics server, and the task that keeps its certificate.
@@ -111,7 +111,7 @@ async fn deploy(client: &Client) {
     }
 }
 
-/// What the Secret keeps.
+/// The state in the Secret.
 async fn kept(client: &Client) -> Option<State> {
     let secrets: Api<Secret> = Api::default_namespaced(client.clone());
     secret::read(&secrets.get(SECRET).await.unwrap())

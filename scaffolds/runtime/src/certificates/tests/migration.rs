@@ -77,7 +77,7 @@ impl Objects {
         }
     }
 
-    /// How many of them were written.
+    /// The number of objects that were written.
     fn written_since(&self, before: &Self) -> usize {
         let all = self.revisions.iter();
         all.filter(|(name, revision)| before.revisions[*name] != **revision)

@@ -29,7 +29,7 @@ use crate::{
     webhook::component::{configured, converting},
 };
 
-/// What kustomize does to names.
+/// The prefix that kustomize adds to names.
 const PREFIX: &str = "foobar-operator-";
 /// The same for configurations, as in a chart's second release of one name.
 const CONFIGURATION_PREFIX: &str = "elsewhere.foobar-operator-";
@@ -43,7 +43,7 @@ struct Flags {
     operator: Options,
 }
 
-/// How fast things happen where nothing is renewed.
+/// Intervals of a test without renewals.
 const PACE: Pace = Pace {
     look: Duration::from_millis(200),
     ..Pace::DEFAULT

@@ -1,4 +1,4 @@
-//! Which webhooks are asked about a request, in which version and how often, and what happens while none answers; on the
+//! Calls of webhooks for a request: which, in which version, how often, and the outcome while no webhook responds; on the
 //! in-process API server and on a real one.
 
 use kubewright_apiserver::{ApiServer, Controllers, Options as ServerOptions};
@@ -142,7 +142,7 @@ async fn asked_again(foobars: &FooBars<'_>) {
     let (code, created) = foobars.create("v1", json!({"target": "old:1", "unknown": 7})).await;
     let spec = json!({"target": "new:1", "colour": "blue", "unknown": 7});
     assert_eq!((code, &created["spec"]), (201, &spec), "{created}");
-    // What each version alone can hold is there in it, whoever has set it.
+    // Each version still has the fields that only it can hold, whoever has set them.
     let (_, new) = foobars.get("v2").await;
     assert_eq!(new["spec"], json!({"host": "new", "port": 1, "tries": 3}), "{new}");
     assert_eq!(foobars.replace("v2", &new).await.0, 200);

@@ -33,7 +33,7 @@ use crate::{
 const WRITERS: usize = 10;
 /// Between the writes of a writer: on two cores the servers have time for everything else.
 const PAUSE: Duration = Duration::from_millis(100);
-/// How long a replica answers that the Service does not lead to any more. An operator gives API servers ten seconds.
+/// The time for which a replica responds after the Service has dropped it. An operator gives API servers ten seconds.
 const DRAIN: Duration = Duration::from_secs(1);
 
 struct Allows;
@@ -81,7 +81,7 @@ impl Stage {
         secrets.get(&format!("{PREFIX}{SECRET}")).await.unwrap()
     }
 
-    /// What the Secret keeps.
+    /// The state in the Secret.
     async fn state(&self) -> State {
         secret::read(&self.secret().await).unwrap()
     }

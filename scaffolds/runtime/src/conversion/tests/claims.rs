@@ -30,7 +30,7 @@ fn an_annotation_adds_nothing_that_its_reader_could_see() {
             assert_eq!(old.get("status"), None, "{entries}");
         }
     }
-    // What the version cannot show is a claim that nobody can check.
+    // A value that the version cannot show is a claim that cannot be checked.
     new["metadata"]["annotations"] = forged(&json!([{"path": ["spec", "colour"], "value": ["red"]}]));
     assert_eq!(to(V1, &new)["spec"], json!({"target": "a:1", "colour": "red"}));
 }

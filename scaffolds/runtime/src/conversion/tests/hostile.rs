@@ -22,7 +22,7 @@ const FIELDS: [&str; 12] = [
     "spec", "status", "metadata", "labels", "target", "colour", "items", "host", "port", "tries", "ready", "unknown",
 ];
 
-/// How often the author's functions may be called for an object: there, back, back with what is restored, and each of them once
+/// The maximum of calls of the author's functions for an object: there, back, back with what is restored, and each of them once
 /// more with required fields filled in.
 const CALLS: usize = 6;
 
@@ -50,7 +50,7 @@ fn made_up() -> impl Strategy<Value = Value> {
         .prop_map(|(path, value, shown)| json!({"path": path, "value": value, "shown": shown}))
 }
 
-/// What a forger would choose.
+/// Annotations that a forger would choose.
 fn forged() -> impl Strategy<Value = Value> {
     select(vec![
         json!({"path": ["spec", "target"], "value": ["evil:6666"]}),

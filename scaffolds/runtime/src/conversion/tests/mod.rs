@@ -1,4 +1,4 @@
-//! What comes of objects that are converted, and of those that cannot be.
+//! Objects that are converted, and objects that cannot be.
 
 mod claims;
 mod hostile;
@@ -54,7 +54,7 @@ fn converter() -> Converter {
     hub().spoke(v3_to_v1, v1_to_v3).converter().unwrap()
 }
 
-/// What answers reviews, without an API server.
+/// A conversion that answers reviews without an API server.
 fn conversion(metrics: &Metrics) -> Arc<Conversion> {
     let each = Each {
         converter: converter(),

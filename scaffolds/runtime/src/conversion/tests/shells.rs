@@ -6,7 +6,7 @@ use crate::conversion::stored::Stored;
 
 const ONLY_V1: &str = "test.example.com/v1-only";
 
-/// What answers reviews, where an API server stores this one object.
+/// A conversion that answers reviews beside an API server with this one object.
 fn beside(stored: Value) -> Arc<Conversion> {
     beside_text(stored.to_string())
 }

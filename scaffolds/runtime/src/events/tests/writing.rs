@@ -1,4 +1,4 @@
-//! Which recorded events are written: series, retries, limits.
+//! Writes of recorded events: series, retries, limits.
 
 use super::*;
 use crate::{

@@ -1,4 +1,4 @@
-//! What a trial makes of an object is what an API server makes of it: the one of this workspace, and a real one.
+//! Objects that a trial has mutated equal an API server's: the server of this workspace, and a real one.
 
 use std::time::Duration;
 
@@ -70,7 +70,7 @@ impl Case {
         }
     }
 
-    /// What the trial says that the server stores, or why it does not.
+    /// The object that the server would store according to the trial, or the reason of the refusal.
     fn tried(&self) -> Result<Value, String> {
         match self.write.mutate(&self.policy) {
             Mutated::Changed(made) => Ok(made),
@@ -104,7 +104,7 @@ fn cases(namespace: &str) -> Vec<Case> {
     custom.chain(patched).chain([last]).collect()
 }
 
-/// What the server stores, without what it adds to all objects; or why it does not.
+/// The stored object, without the fields that every object gets; or the reason of the refusal.
 fn stored(mut answer: Value) -> Result<Value, String> {
     if answer["kind"] == "Status" {
         return Err(told(&answer));

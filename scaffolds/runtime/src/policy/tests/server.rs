@@ -1,4 +1,4 @@
-//! What a trial tells is what an API server tells.
+//! Messages of a trial equal an API server's.
 
 use http::Request;
 use k8s_openapi::api::core::v1::ConfigMap;
@@ -54,7 +54,7 @@ async fn server(policy: &Policy<Validating>, params: &Value) -> Client {
     client
 }
 
-/// What a server says that refuses an object, after the words about policy and binding; empty if it does not.
+/// A server's message about a refused object, after the words about policy and binding; empty for an accepted one.
 pub(super) fn told(answer: &Value) -> String {
     let message = answer["message"].as_str().unwrap_or_default();
     // Without a message, it is the object.

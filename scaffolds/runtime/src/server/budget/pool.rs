@@ -142,12 +142,12 @@ impl Part {
         let mut waiting = None;
         loop {
             let mut returned = pin!(self.pool.returned.notified());
-            // What is given back from here on is noticed.
+            // From here on, returned memory wakes this task.
             returned.as_mut().enable();
             if let Some(reserved) = self.pool.take(self.peer, bytes) {
                 return reserved;
             }
-            // What takes all of the memory comes after those that wait for a part of it.
+            // A request for all of the memory comes after requests that wait for a part of it.
             if waiting.is_none() && bytes <= self.pool.longest() {
                 waiting = Some(Waiting::on(&self.pool));
             }

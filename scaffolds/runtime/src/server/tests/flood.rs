@@ -120,7 +120,7 @@ fn posted(body: &str) -> String {
     )
 }
 
-/// What an attacker sends to the port of the webhooks, each from some connections at a time.
+/// Bytes that an attacker sends to the port of the webhooks, with the number of simultaneous connections.
 fn attacks() -> Vec<(usize, Arc<str>)> {
     let dense = |count: usize| {
         let items = r#"{"a":1},"#.repeat(count);

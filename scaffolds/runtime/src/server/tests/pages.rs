@@ -1,4 +1,4 @@
-//! What is on the metrics server besides the metrics: authors' routes, and profiles.
+//! Pages of the metrics server besides the metrics: authors' routes, and profiles.
 
 use super::*;
 
@@ -156,7 +156,7 @@ fn number(fields: &[Field<'_>], field: u64) -> u64 {
         .map_or(0, |(_, number, _)| *number)
 }
 
-/// How many samples there are with a function of this name on the stack.
+/// The number of samples with a function of this name on the stack.
 fn samples_in(profile: &[u8], name: &str) -> u64 {
     let all = fields(profile);
     let of = |field: u64| {

@@ -29,7 +29,7 @@ fn counted<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Erro
     String::deserialize(deserializer)
 }
 
-/// How many FooBars this test has decoded; all of it runs on one thread.
+/// The number of FooBars that this test has decoded, on one thread.
 pub fn decoded() -> usize {
     DECODED.get()
 }

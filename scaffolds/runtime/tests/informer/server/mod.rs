@@ -30,7 +30,7 @@ pub use self::{
 };
 use self::{kind::lenient_crd, line::Line};
 
-/// How many changes the server remembers.
+/// The number of changes that the server keeps.
 const HISTORY: usize = 16;
 const API: &str = "/apis/test.example.com/v1";
 const NOISE: &str = "/api/v1/namespaces/default/configmaps";

@@ -23,7 +23,7 @@ use tower::ServiceExt;
 pub const NAME: &str = "things.example.com";
 pub const CRDS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 
-/// What happens to a request of a client.
+/// The fate of a client's request.
 pub enum Fate {
     /// It is answered by the server.
     Served,
@@ -94,7 +94,7 @@ impl Cluster {
             .collect()
     }
 
-    /// How many objects are stored in this version.
+    /// The number of objects that are stored in this version.
     pub fn stored_as(&self, version: &str) -> usize {
         let version = json!(format!("example.com/{version}"));
         self.stored().values().filter(|it| it["apiVersion"] == version).count()

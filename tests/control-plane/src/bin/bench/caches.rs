@@ -1,4 +1,4 @@
-//! How fast an operator reads very many objects into its caches, and what each of them takes there. The operator is a
+//! The speed at which an operator reads very many objects into its caches, and their memory there. The operator is a
 //! standby, so that it does nothing else.
 
 use std::time::{Duration, Instant};

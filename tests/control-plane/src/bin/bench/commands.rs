@@ -1,4 +1,4 @@
-//! How long the command line and the generated project's make targets take, next to controller-gen on the same types.
+//! Times of the command line and of the generated project's make targets, next to controller-gen on the same types.
 
 use std::{
     fs,

@@ -1,4 +1,4 @@
-//! What was asked for on the command line.
+//! The parsed command line.
 
 use std::path::PathBuf;
 
@@ -35,7 +35,7 @@ pub enum Part {
     Commands,
     /// The cost of the ways to write a child.
     Requests,
-    /// What webhooks add to requests.
+    /// The cost that webhooks add to requests.
     Webhooks,
 }
 
@@ -50,7 +50,7 @@ pub struct Flags {
     /// A binary to measure instead of the generated operator.
     pub operator: Option<PathBuf>,
     pub amount: Amount,
-    /// How many objects are read into the caches.
+    /// The number of objects that are read into the caches.
     pub cached: Vec<usize>,
     pub first_build: bool,
 }

@@ -33,7 +33,7 @@ pub const PATIENCE: Duration = Duration::from_secs(300);
 /// Concurrent requests: more than any operator can process.
 pub const CLIENTS: usize = 32;
 
-/// What happens to FooBars one after the other, with the generation that they reach.
+/// The steps of FooBars, one after the other, with the generation that they reach.
 pub const STEPS: [(i64, &str); 3] = [(1, "created"), (2, "updated for the first time"), (3, "updated again")];
 
 /// The generation that a deleted object has reached.
@@ -66,7 +66,7 @@ impl Place {
     }
 }
 
-/// What was measured, with its name and unit; the same for each operator.
+/// Figures by name and unit; the same for each operator.
 pub type Figures = Vec<(String, f64)>;
 
 /// The names of figures that do not depend on the operator alone.

@@ -1,4 +1,4 @@
-//! What one write of a child costs the API server, for each way to write it: the ground for how the runtime writes
+//! The cost of one write of a child for the API server, for each way to write it: the ground for how the runtime writes
 //! children.
 
 use std::{collections::BTreeMap, time::Instant};

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// What a contender without a figure has in its place.
+/// The cell of a contender without a figure.
 const NOTHING: &str = "–";
 
 /// One measured quantity, for each contender.

@@ -1,4 +1,4 @@
-//! What the benchmark sees of an operator's work: watches of FooBars and of their children.
+//! The benchmark's view of an operator's work: watches of FooBars and of their children.
 
 use std::{collections::HashMap, fmt::Debug, time::Instant};
 

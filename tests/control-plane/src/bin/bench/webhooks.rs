@@ -1,4 +1,4 @@
-//! What webhooks cost: creations of objects that a mutating and a validating webhook see, conversions, and memory. The
+//! The cost of webhooks: creations of objects that a mutating and a validating webhook see, conversions, and memory. The
 //! operators are standbys, so that they do nothing else.
 
 use std::time::Instant;

@@ -16,7 +16,7 @@ use tokio::sync::watch;
 
 use crate::{crew::Crew, report::Report, scene::Scene, trouble::Trouble};
 
-/// How long a round has faults before its checks.
+/// The time with faults in a round, before its checks.
 const ROUND: Duration = Duration::from_secs(90);
 
 struct Flags {

@@ -20,10 +20,10 @@ use tokio::time::{Instant, sleep};
 
 use crate::scene::{MALFORMED, PATIENCE, Scene};
 
-/// How long there must be no writes.
+/// The time without writes that counts as quiet.
 const QUIET: Duration = Duration::from_secs(5);
 
-/// How long kube-controller-manager's garbage collector has for the children of deleted owners. In some runs it did not
+/// The time limit of kube-controller-manager's garbage collector for the children of deleted owners. In some runs it did not
 /// delete children whose owners were deleted with their kind's definition, which was then created again: the soak
 /// deletes those itself, and counts them.
 const COLLECTED: Duration = Duration::from_secs(60);
@@ -33,7 +33,7 @@ pub struct Verdict {
     pub foobars: usize,
     /// Children that the garbage collector did not delete.
     pub orphans: usize,
-    /// How long it took to reach the desired state.
+    /// The time until the desired state was reached.
     pub settled: Duration,
 }
 

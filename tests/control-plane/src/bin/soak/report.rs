@@ -7,7 +7,7 @@ use control_plane::Usage;
 
 use crate::{oracle::Verdict, scene::Scene, trouble::Trouble};
 
-/// How much the memory of one process may grow, in MiB, in addition to half of its start value: the allocator keeps
+/// The limit for the growth of a process' memory, in MiB, in addition to half of its start value: the allocator keeps
 /// memory that was needed once.
 const GROWTH: f64 = 12.0;
 

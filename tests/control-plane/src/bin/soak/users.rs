@@ -36,7 +36,7 @@ const DEEDS: [&str; 9] = [
 /// The time between two actions, in milliseconds.
 const PAUSE: std::ops::Range<u64> = 10..80;
 
-/// How long they wait for a response.
+/// The time limit of a user for a response.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The actions of users, and the state that they know for certain.

@@ -46,7 +46,7 @@ impl Case<'_> {
         Ok(self.active_pods().await?.iter().filter_map(ResourceExt::uid).collect())
     }
 
-    /// How many Pods the operator has created and deleted since then; fails if one was created twice.
+    /// The numbers of Pods that the operator has created and deleted since then; fails if one was created twice.
     fn made_and_deleted(&self, since: Mark) -> Result<(usize, usize)> {
         let (mut made, mut deleted) = (BTreeMap::<_, usize>::new(), 0);
         for request in self.patterns_wrote(since)? {

@@ -1,4 +1,4 @@
-//! Which surplus Pods are deleted: those that a real ReplicaSet deletes of Pods in the same states. The ReplicaSet has
+//! Deletion of surplus Pods: the same Pods as a real ReplicaSet's, of Pods in the same states. The ReplicaSet has
 //! a Deployment, as nearly all have: one without does not count the Pods on a node.
 
 use anyhow::{Context, Result, ensure};

@@ -13,7 +13,7 @@ const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGrou
 /// The number of definitions in a group.
 const OF_GROUP: usize = 10;
 const ROUNDS: usize = 5;
-/// How long a server may take to serve and describe a new definition: the real one waits for further definitions first.
+/// The time limit for a server to serve and describe a new definition: the real one waits for further definitions first.
 const PUBLISHED: Duration = Duration::from_secs(3);
 
 /// Measures with these numbers of definitions.

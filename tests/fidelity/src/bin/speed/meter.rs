@@ -11,9 +11,9 @@ use crate::{
     wire::{Sent, Wire},
 };
 
-/// How long a server gets for the effects of requests, such as the work of its controllers.
+/// The time for a server to finish the effects of requests, such as the work of its controllers.
 const REST: Duration = Duration::from_millis(500);
-/// How long an idle server is measured.
+/// The time for which an idle server is measured.
 const IDLE: Duration = Duration::from_secs(3);
 /// Concurrent requests while unmeasured objects are created.
 const AT_ONCE: usize = 16;

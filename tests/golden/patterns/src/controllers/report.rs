@@ -50,7 +50,7 @@ fn controller() -> Controller<Report> {
 impl Reconciler<Report> for ReportReconciler {
     // Runs after any change of the object or its Job, without saying which: compare the cluster with the spec, then act.
     async fn reconcile(&self, cx: &Context<Report>, object: Arc<Report>) -> Result<Action> {
-        // What has ended is not run again, also if its Job is deleted.
+        // A run that has ended is not repeated, even if its Job is deleted.
         let status = object.status.clone().unwrap_or_default();
         if let Some(end) = status.completion_time {
             return delete_in_time(cx, &object, &end).await;
@@ -108,7 +108,7 @@ fn readiness(cx: &Context<Report>, completion: &Completion) -> Condition {
     }
 }
 
-/// What the successful Pod of a Job wrote to `/dev/termination-log`.
+/// The text that the successful Pod of a Job wrote to `/dev/termination-log`.
 async fn result(cx: &Context<Report>, job: &Job) -> Result<Option<String>> {
     let pods: Api<Pod> = Api::namespaced(cx.client().clone(), cx.namespace());
     let of_job = format!("batch.kubernetes.io/job-name={}", job.name_any());

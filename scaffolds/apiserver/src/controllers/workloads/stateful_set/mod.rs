@@ -108,7 +108,7 @@ struct Members<'a> {
     now: i64,
 }
 
-/// What is to be done about one Pod.
+/// The next step for one Pod.
 #[derive(Default)]
 struct Step {
     writes: Vec<Write>,

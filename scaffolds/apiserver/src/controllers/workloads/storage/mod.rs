@@ -29,7 +29,7 @@ pub(super) fn class() -> Write {
 
 const DEFAULT: &str = "storageclass.kubernetes.io/is-default-class";
 
-/// Which claims and volumes belong together, as their specs say.
+/// Pairs of claims and volumes, by their specs.
 #[derive(Default)]
 pub(super) struct Storage {
     /// The claims without a volume.

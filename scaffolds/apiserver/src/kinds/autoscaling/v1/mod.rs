@@ -89,7 +89,7 @@ fn to_v2(object: &mut Value, zeros: Zeros) {
     object["spec"] = spec_to_v2(spec, &found, zeros);
     let status = section(object, "status").map(std::mem::take).unwrap_or_default();
     object["status"] = status_to_v2(status, &found, zeros);
-    // What is left out gets the form in which v2 has it; all types are right.
+    // Left-out fields get their form of v2; all types are valid.
     let _ = decode::convert("autoscaling.v2.HorizontalPodAutoscaler", object);
 }
 

@@ -45,12 +45,12 @@ pub struct ReportSpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub r#type: Option<String>,
 
-    /// How often to try again after a failure.
+    /// The number of retries after a failure.
     #[serde(default = "two")]
     #[schemars(range(min = 0, max = 100))]
     pub retries: i32,
 
-    /// How many seconds after its end this object is deleted. Without it, the object stays.
+    /// The number of seconds from the end of the run to the deletion of this object. Without it, the object stays.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0))]
     pub ttl_seconds_after_finished: Option<i32>,
@@ -72,7 +72,7 @@ pub struct ReportStatus {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub completion_time: Option<Time>,
 
-    /// What a successful run wrote to `/dev/termination-log`.
+    /// The text that a successful run wrote to `/dev/termination-log`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub result: Option<String>,
 

@@ -54,11 +54,11 @@ pub struct TickSpec {
     #[schemars(length(min = 1, max = 100))]
     pub time_zone: Option<String>,
 
-    /// What happens at a time at which an earlier Job is still running.
+    /// The action at a time at which an earlier Job is still running.
     #[serde(default)]
     pub concurrency_policy: ConcurrencyPolicy,
 
-    /// How many seconds late a Job may start. Without it, the last missed time is always made up for.
+    /// The number of seconds that a Job may start late. Without it, a Job always starts for the last missed time.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0))]
     pub starting_deadline_seconds: Option<i32>,
@@ -67,23 +67,23 @@ pub struct TickSpec {
     #[serde(default)]
     pub suspend: bool,
 
-    /// How many Jobs that have succeeded are kept.
+    /// The number of succeeded Jobs that are kept.
     #[serde(default = "three")]
     #[schemars(range(min = 0))]
     pub successful_jobs_history_limit: i32,
 
-    /// How many Jobs that have failed are kept.
+    /// The number of failed Jobs that are kept.
     #[serde(default = "one")]
     #[schemars(range(min = 0))]
     pub failed_jobs_history_limit: i32,
 
-    /// How often to try again after a failure.
+    /// The number of retries after a failure.
     #[serde(default = "two")]
     #[schemars(range(min = 0, max = 100))]
     pub retries: i32,
 }
 
-/// What happens at a time at which an earlier Job is still running.
+/// The action at a time at which an earlier Job is still running.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, JsonSchema, Serialize)]
 pub enum ConcurrencyPolicy {
     /// Both run.
