@@ -31,36 +31,73 @@ use crate::{
 pub(super) struct Cache {
     typed: Box<dyn Any + Send + Sync>,
     pub(super) running: Arc<dyn Runs>,
-    /// Whether a controller needs more than the operator's own children, or the cache was configured.
-    as_configured: bool,
-    /// Whether the operator may start before it is filled, unless a controller requires it or owns objects in it.
-    may_be_late: bool,
-    required: bool,
-    /// The kinds that may own objects of this kind.
-    owners: BTreeSet<OwnerKind>,
-    /// Whether it lasts as long as the manager: something that was declared before uses it.
-    pinned: bool,
-    /// The controllers that use it and can stop.
-    users: usize,
+    contents: Contents,
+    start: Start,
+    lifetime: Lifetime,
     /// Ends the informer, once it runs.
     stop: Option<watch::Sender<bool>>,
-    /// Whether a controller applies objects of this kind, all of which have the operator's label.
-    labelled: bool,
+}
+
+/// The objects that the uses of a cache need; a further use only adds objects.
+#[derive(Default)]
+enum Contents {
+    /// No use has a requirement.
+    #[default]
+    Any,
+    /// The objects that the operator applies, all of which have its label. Some may be children of these kinds.
+    Applied { owners: BTreeSet<OwnerKind> },
+    /// All objects of the cache's configuration.
+    Everything,
+}
+
+/// Whether the operator starts before a cache is filled.
+#[derive(Clone, Copy, Default, PartialEq)]
+enum Start {
+    #[default]
+    Filled,
+    /// Not filled, as no use needs it.
+    Late,
+    /// Filled, because a use needs it.
+    Required,
+}
+
+/// The end of a cache.
+enum Lifetime {
+    /// With the manager: something that was declared before the manager ran uses it.
+    Manager,
+    /// With the last of its users, which are controllers that can stop.
+    Users(usize),
 }
 
 impl Cache {
     /// Whether the operator may start before it is filled.
     pub(super) fn may_be_late(&self) -> bool {
-        self.may_be_late && !self.required && !self.labelled && self.owners.is_empty()
-    }
-
-    /// Whether the cache contains only objects that the operator applies.
-    fn of_children(&self) -> bool {
-        !self.as_configured && (self.labelled || !self.owners.is_empty())
+        self.start == Start::Late
     }
 
     pub(super) fn is_pinned(&self) -> bool {
-        self.pinned
+        matches!(self.lifetime, Lifetime::Manager)
+    }
+
+    /// The owners of the cached objects, if the cache contains only objects that the operator applies.
+    fn applied(&self) -> Option<&BTreeSet<OwnerKind>> {
+        match &self.contents {
+            Contents::Applied { owners } => Some(owners),
+            Contents::Any | Contents::Everything => None,
+        }
+    }
+
+    /// Adds the objects that the operator applies, and, with an owner, the search for its children without the label.
+    fn need_applied(&mut self, owner: Option<OwnerKind>) {
+        self.start = Start::Required;
+        if let Contents::Any = self.contents {
+            self.contents = Contents::Applied {
+                owners: BTreeSet::new(),
+            };
+        }
+        if let Contents::Applied { owners } = &mut self.contents {
+            owners.extend(owner);
+        }
     }
 
     pub(super) fn has_started(&self) -> bool {
@@ -187,25 +224,34 @@ impl Manager {
 
     /// As [`informer`](Self::informer), for a kind that may have no Rust type.
     pub fn informer_of<K: AnyObject>(&self, kind: &Kind<K>) -> Informer<K> {
-        self.with_cache(kind, |cache| (cache.as_configured, cache.pinned) = (true, true))
+        self.with_cache(kind, |cache| {
+            (cache.contents, cache.lifetime) = (Contents::Everything, Lifetime::Manager)
+        })
     }
 
     /// The informer of a kind, which contains every object of the watched namespaces.
     pub(super) fn whole<K: AnyObject>(&self, kind: &Kind<K>) -> Informer<K> {
-        self.with_cache(kind, |cache| cache.as_configured = true)
+        self.with_cache(kind, |cache| cache.contents = Contents::Everything)
     }
 
     /// Counts a user of the cache.
     pub(super) fn hold<K: AnyObject>(&self, kind: &Kind<K>) {
-        self.with_cache(kind, |cache| cache.users += 1);
+        self.with_cache(kind, |cache| {
+            if let Lifetime::Users(users) = &mut cache.lifetime {
+                *users += 1;
+            }
+        });
     }
 
     /// Removes a user of the cache, which [`hold`](Self::hold) counted. The cache ends with its last user.
     pub(super) fn let_go(&self, kind: &KindId) {
         let mut caches = lock(&self.core.caches);
         let Some(cache) = caches.get_mut(kind) else { return };
-        cache.users -= 1;
-        if cache.users > 0 || cache.pinned {
+        let Lifetime::Users(users) = &mut cache.lifetime else {
+            return;
+        };
+        *users = users.saturating_sub(1);
+        if *users > 0 {
             return;
         }
         let ended = caches.remove(kind);
@@ -220,13 +266,13 @@ impl Manager {
     /// The informer of a kind whose objects may be children of `owner`. If no controller needs more, it contains only
     /// children.
     pub(crate) fn children_of<K, C: AnyObject>(&self, owner: &Kind<K>, kind: &Kind<C>) -> Informer<C> {
-        self.with_cache(kind, |cache| _ = cache.owners.insert(OwnerKind::of(owner)))
+        self.with_cache(kind, |cache| cache.need_applied(Some(OwnerKind::of(owner))))
     }
 
     /// The informer of a kind whose objects are applied with other ownership. If no controller needs more, it contains
     /// only objects with the operator's label.
     pub(crate) fn labelled_of<C: AnyObject>(&self, kind: &Kind<C>) -> Informer<C> {
-        self.with_cache(kind, |cache| cache.labelled = true)
+        self.with_cache(kind, |cache| cache.need_applied(None))
     }
 
     /// The informer of a kind, without a requirement on its contents.
@@ -256,14 +302,13 @@ impl Manager {
             Cache {
                 typed: Box::new(informer.clone()),
                 running: Arc::new(informer),
-                as_configured: false,
-                may_be_late: false,
-                required: false,
-                owners: BTreeSet::new(),
-                pinned: !self.has_begun(),
-                users: 0,
+                contents: Contents::default(),
+                start: Start::default(),
+                lifetime: match self.has_begun() {
+                    true => Lifetime::Users(0),
+                    false => Lifetime::Manager,
+                },
                 stop: None,
-                labelled: false,
             }
         });
         note(cache);
@@ -275,7 +320,10 @@ impl Manager {
     /// Decides which caches contain only the operator's children: all uses are known by now, and nothing runs yet.
     pub(super) fn select_children(&self) {
         let selector = self.child_label().selector();
-        for cache in lock(&self.core.caches).values().filter(|cache| cache.of_children()) {
+        for cache in lock(&self.core.caches)
+            .values()
+            .filter(|cache| cache.applied().is_some())
+        {
             cache.running.select(&selector);
         }
     }
@@ -294,10 +342,10 @@ impl Manager {
                 continue;
             }
             if cache.has_started() {
-                running.push((cache.running.clone(), !cache.of_children()));
+                running.push((cache.running.clone(), cache.applied().is_none()));
                 continue;
             }
-            if cache.of_children() {
+            if cache.applied().is_some() {
                 cache.running.select(&selector);
             }
             self.start_cache(cache);
@@ -316,31 +364,33 @@ impl Manager {
     /// The search for unlabelled children, for each of these caches that contains only the operator's children.
     pub(super) fn searches(&self, these: impl Fn(&KindId, &Cache) -> bool) -> Vec<Search> {
         let caches = lock(&self.core.caches);
-        let selected = caches
-            .iter()
-            .filter(|(kind, cache)| cache.of_children() && !cache.owners.is_empty() && these(kind, cache));
-        let selected = selected.map(|(_, cache)| cache);
-        let search = |cache: &Cache| Search {
+        let these = caches.iter().filter(|(kind, cache)| these(kind, cache));
+        let owned = these.filter_map(|(_, cache)| cache.applied().map(|owners| (cache, owners)));
+        let search = |(cache, owners): (&Cache, &BTreeSet<OwnerKind>)| Search {
             kind: cache.running.clone(),
             labelling: Labelling {
                 client: paged(&self.core.settings.client, labelling::PAGE),
                 label: self.child_label(),
                 manager: self.core.settings.name.clone(),
-                owners: cache.owners.clone(),
+                owners: owners.clone(),
                 named: None,
             },
         };
-        selected.map(search).collect()
+        owned.filter(|(_, owners)| !owners.is_empty()).map(search).collect()
     }
 
     /// The operator may start before the cache of this kind is filled.
     pub(crate) fn allow_lateness<K: AnyObject>(&self, kind: &Kind<K>) {
-        self.with_cache(kind, |cache| cache.may_be_late = true);
+        self.with_cache(kind, |cache| {
+            if cache.start == Start::Filled {
+                cache.start = Start::Late;
+            }
+        });
     }
 
     /// The operator does not start before the cache of this kind is filled.
     pub(crate) fn require<K: AnyObject>(&self, kind: &Kind<K>) {
-        self.with_cache(kind, |cache| cache.required = true);
+        self.with_cache(kind, |cache| cache.start = Start::Required);
     }
 
     /// Configures the shared cache of a kind, in place of the [default](crate::Controller::owns): its namespaces, a
@@ -383,7 +433,7 @@ impl Manager {
         let mut config = self.informer_config(kind);
         change(&mut config);
         let new = || Informer::of(self.core.settings.client.clone(), kind.clone(), config);
-        self.cache_of(kind, new, |cache| cache.as_configured = true);
+        self.cache_of(kind, new, |cache| cache.contents = Contents::Everything);
         Ok(())
     }
 
