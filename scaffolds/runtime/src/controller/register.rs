@@ -18,7 +18,7 @@ use crate::{
     queue::WorkQueue,
     rbac::{Registration, Use},
     reconciler::Reconciler,
-    worker::{Alarms, Main, Outage, Traces, Worker},
+    worker::{Alarms, Outage, PrimaryEvents, Traces, Worker},
 };
 
 /// The parts of a controller that its subscriptions use.
@@ -95,7 +95,8 @@ impl<K: AnyObject> Controller<K> {
         };
         let in_flight = Arc::<InFlight>::default();
         let filter = self.predicate.map(|predicate| wiring.filter(&wiring.kind, predicate));
-        let main = Main::new(wiring.queue.clone(), in_flight.clone(), filter, manager.gate().clone());
+        let primary = PrimaryEvents::new(wiring.queue.clone(), in_flight.clone(), filter, manager.gate().clone());
+        let primary = Arc::new(primary);
         joining.background(wiring.blocked.clone().poll(wiring.queue.clone()));
         let alarms = Arc::new(Alarms::new(manager.clock().clone()));
         joining.background(alarms.clone().ring(wiring.queue.clone()));
@@ -104,7 +105,7 @@ impl<K: AnyObject> Controller<K> {
         let source = subscribe(
             joining,
             joining.informer_of(&wiring.kind),
-            forgetting(&wiring, main.handler()),
+            primary_handler(&wiring, primary.clone()),
         );
         manager.require(&wiring.kind);
         let mut sources = Sources::new();
@@ -161,7 +162,7 @@ impl<K: AnyObject> Controller<K> {
             alarms,
             heartbeat: manager.heartbeat().clone(),
             timeout: self.timeout,
-            main,
+            primary,
             gate: manager.gate().clone(),
         };
         Ok((worker, workers))
@@ -179,10 +180,10 @@ impl<K> Wiring<K> {
     }
 }
 
-/// Forgets what is remembered of an object once it is gone, and passes its changes on.
-fn forgetting<K: AnyObject>(
+/// Handles a change of an object of the controller's own kind. Nothing is remembered of an object that is gone.
+fn primary_handler<K: AnyObject>(
     wiring: &Wiring<K>,
-    handler: impl Fn(&Delta<K>) + Send + Sync + 'static,
+    primary: Arc<PrimaryEvents<K>>,
 ) -> impl Fn(&Delta<K>) + Send + Sync + 'static {
     let (applies, blocked) = (wiring.applies.clone(), wiring.blocked.clone());
     let unchosen = wiring.unchosen.clone();
@@ -193,7 +194,7 @@ fn forgetting<K: AnyObject>(
             blocked.forget_owner(&key);
             unchosen.forget_owner(&key);
         }
-        handler(delta);
+        primary.on_event(delta);
     }
 }
 
@@ -211,6 +212,7 @@ mod tests {
     use crate::{
         controller::wake::{controllers, own_handler},
         metrics::Metrics,
+        namespaces::Gate,
         object::Object,
         queue::Backoff,
     };
@@ -269,7 +271,8 @@ mod tests {
         child(&Delta::Deleted(pod));
         assert_eq!(applies.count(), (2, 3));
 
-        let owner = forgetting(&wiring, |_| {});
+        let primary = PrimaryEvents::new(wiring.queue.clone(), Arc::default(), None, Gate::default());
+        let owner = primary_handler(&wiring, Arc::new(primary));
         let two: Arc<ReplicaSet> = Arc::new(named("two"));
         owner(&Delta::Resync(two.clone()));
         assert_eq!(applies.count(), (2, 3));

@@ -3,12 +3,12 @@
 mod alarms;
 mod frequent;
 mod outage;
+mod primary;
 #[cfg(feature = "testing")]
 mod rehearsal;
 mod run;
 mod settle;
 mod trace;
-mod wake;
 
 use std::{
     future::Future,
@@ -27,8 +27,8 @@ use self::frequent::{Frequent, MANY, WINDOW};
 pub(crate) use self::{
     alarms::Alarms,
     outage::Outage,
+    primary::{PrimaryEvents, priority},
     trace::Traces,
-    wake::{Main, priority},
 };
 use crate::{
     condition_types::ConditionTypes,
@@ -61,7 +61,7 @@ pub(crate) struct Worker<K: AnyObject, R> {
     pub(crate) alarms: Arc<Alarms>,
     pub(crate) heartbeat: Heartbeat,
     pub(crate) timeout: Option<Duration>,
-    pub(crate) main: Main<K>,
+    pub(crate) primary: Arc<PrimaryEvents<K>>,
     pub(crate) gate: Gate,
 }
 
@@ -103,8 +103,8 @@ impl<K: AnyObject, R: Reconciler<K>> Runnable for Worker<K, R> {
         Box::pin(async {
             // In this order: a change that is not delivered after this call is in the store already.
             self.queue.wake();
-            self.main.start();
-            self.see_all(|_| true).await;
+            self.primary.start();
+            self.enqueue_all(|_| true).await;
         })
     }
 
@@ -113,7 +113,7 @@ impl<K: AnyObject, R: Reconciler<K>> Runnable for Worker<K, R> {
             for owner in self.shared.unchosen.wake(namespace) {
                 self.queue.add(owner, Priority::Normal);
             }
-            self.see_all(|key| key.namespace() == Some(namespace)).await;
+            self.enqueue_all(|key| key.namespace() == Some(namespace)).await;
         })
     }
 
@@ -164,13 +164,13 @@ impl<K: AnyObject, R: Reconciler<K>> Runnable for Worker<K, R> {
 
 impl<K: AnyObject, R: Reconciler<K>> Worker<K, R> {
     /// Queues the objects of these keys as those of a first list.
-    async fn see_all(&self, of: impl Fn(&ObjectKey) -> bool) {
+    async fn enqueue_all(&self, of: impl Fn(&ObjectKey) -> bool) {
         let store = self.shared.main.informer.store();
         let keys: Vec<_> = store.keys().into_iter().filter(of).collect();
         for some in keys.chunks(AT_ONCE) {
             for key in some {
                 if let Some(object) = store.get(key) {
-                    self.main.see(&Delta::Added { object, initial: true });
+                    self.primary.enqueue(&Delta::Added { object, initial: true });
                 }
             }
             yield_now().await;
@@ -183,7 +183,7 @@ impl<K: AnyObject, R: Reconciler<K>> Worker<K, R> {
         let key = held.key().clone();
         self.alarms.clear(&key);
         // Also if its namespace was deleted right after it.
-        if self.main.has_gone(&key)
+        if self.primary.take_deleted(&key)
             && let Err(panic) = isolated(|| self.reconciler.deleted(&key))
         {
             self.metrics.panicked();

@@ -142,7 +142,7 @@ impl<K: AnyObject, R: Reconciler<K>> Worker<K, R> {
 
     async fn clean_up(&self, cx: &Context<K>) -> Result<Next> {
         let uid = cx.object.meta().uid.clone().unwrap_or_default();
-        if self.main.is_finalized(&uid) {
+        if self.primary.is_released(&uid) {
             return Ok(Next::Nothing);
         }
         match self.reconciler.cleanup(cx, cx.object.clone()).await? {
@@ -159,11 +159,11 @@ impl<K: AnyObject, R: Reconciler<K>> Worker<K, R> {
         if removed.meta().finalizers.as_ref().is_none_or(Vec::is_empty) {
             // The object is deleted with its last finalizer: the response is not stored in the cache, the watch
             // delivers the deletion.
-            self.main.finalized(&uid);
+            self.primary.note_released(&uid);
             // The watch may have delivered the deletion already, and will not deliver it again.
             let cached = self.shared.main.informer.store().get(&cx.key);
             if cached.is_none_or(|cached| cached.meta().uid.as_ref() != Some(&uid)) {
-                self.main.has_ended(&uid);
+                self.primary.note_deleted(&uid);
             }
         } else {
             cx.observe(removed);

@@ -3,10 +3,7 @@
 
 use std::{
     collections::HashSet,
-    sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
@@ -22,99 +19,108 @@ use crate::{
     queue::WorkQueue,
 };
 
-/// Turns changes of a controller's own kind into requests of its queue.
-pub(crate) struct Main<K> {
+/// Turns changes of a controller's own kind into keys of its queue.
+pub(crate) struct PrimaryEvents<K> {
     queue: WorkQueue,
     in_flight: Arc<InFlight>,
     filter: Option<Filter<K>>,
     gate: Gate,
-    /// Keys of objects that were deleted since the key was last processed: their remembered state has to be dropped.
-    gone: Arc<Mutex<HashSet<ObjectKey>>>,
-    /// True once workers run. Earlier deletions have no effect.
-    started: Arc<AtomicBool>,
-    /// Uids of objects whose finalizer this process has removed, until the cache shows them deleted: no second cleanup.
-    finalized: Arc<Mutex<HashSet<String>>>,
+    seen: Mutex<Seen>,
 }
 
-impl<K: AnyObject> Main<K> {
+/// The end of objects, as far as this process knows it.
+#[derive(Default)]
+struct Seen {
+    /// Whether workers run. Earlier deletions have no effect.
+    has_workers: bool,
+    /// Keys of objects that were deleted since the key was last processed: their remembered state has to be dropped.
+    deleted: HashSet<ObjectKey>,
+    /// Uids of objects whose finalizer this process has removed, until the cache shows them deleted: no second cleanup.
+    released: HashSet<String>,
+}
+
+impl<K: AnyObject> PrimaryEvents<K> {
     pub(crate) fn new(queue: WorkQueue, in_flight: Arc<InFlight>, filter: Option<Filter<K>>, gate: Gate) -> Self {
         Self {
             queue,
             in_flight,
             filter,
             gate,
-            gone: Arc::default(),
-            started: Arc::default(),
-            finalized: Arc::default(),
+            seen: Mutex::default(),
         }
     }
 
-    pub(crate) fn handler(&self) -> impl Fn(&Delta<K>) + Send + Sync + 'static {
-        let (queue, in_flight) = (self.queue.clone(), self.in_flight.clone());
-        let (gone, finalized, filter) = (self.gone.clone(), self.finalized.clone(), self.filter.clone());
-        let (started, gate) = (self.started.clone(), self.gate.clone());
-        move |delta| {
-            if !started.load(Ordering::SeqCst) {
-                return;
+    /// Queues the object of a change, unless this controller made the change or its predicate excludes it.
+    pub(crate) fn on_event(&self, delta: &Delta<K>) {
+        let key = delta.key();
+        let was_own = match delta {
+            Delta::Updated { old, new } => is_own_write(&self.in_flight, &key, &**old, &**new),
+            _ => false,
+        };
+        // The informer reports an invalid object; there is nothing to reconcile.
+        if was_own || matches!(delta, Delta::Invalid { .. }) || !self.note(&key, delta) {
+            return;
+        }
+        if self.filter.as_ref().is_some_and(|filter| !filter.passes(delta)) {
+            return;
+        }
+        match delta {
+            // A run that failed on this generation would fail again, regardless of the status: otherwise two
+            // controllers that write each other's condition would wake each other without any delay.
+            Delta::Updated { old, new } if is_status_alone(&**old, &**new) => {
+                self.queue.add_within_backoff(key, priority(delta));
             }
-            let key = delta.key();
-            match delta {
-                Delta::Updated { old, new } if is_own_write(&in_flight, &key, &**old, &**new) => return,
-                Delta::Deleted(object) => {
-                    lock(&finalized).remove(object.meta().uid.as_deref().unwrap_or_default());
-                    // A namespace leaves the cache once it is closed: its objects were not deleted.
-                    if key.namespace().is_none_or(|namespace| gate.admits(namespace)) {
-                        lock(&gone).insert(key.clone());
-                    }
-                }
-                // The informer reports it; there is nothing to reconcile.
-                Delta::Invalid { .. } => return,
-                _ => {}
+            _ => self.queue.add(key, priority(delta)),
+        }
+    }
+
+    /// Records a deletion. Returns whether workers run.
+    fn note(&self, key: &ObjectKey, delta: &Delta<K>) -> bool {
+        let mut seen = self.seen();
+        if let (true, Delta::Deleted(object)) = (seen.has_workers, delta) {
+            seen.released.remove(object.meta().uid.as_deref().unwrap_or_default());
+            // A namespace leaves the cache once it is closed: its objects were not deleted.
+            if key.namespace().is_none_or(|namespace| self.gate.admits(namespace)) {
+                seen.deleted.insert(key.clone());
             }
-            if filter.as_ref().is_some_and(|filter| !filter.passes(delta)) {
-                return;
-            }
-            match delta {
-                // A run that failed on this generation would fail again, regardless of the status: otherwise two
-                // controllers that write each other's condition would wake each other without any delay.
-                Delta::Updated { old, new } if is_status_alone(&**old, &**new) => {
-                    queue.add_within_backoff(key, priority(delta));
-                }
-                _ => queue.add(key, priority(delta)),
-            }
+        }
+        seen.has_workers
+    }
+
+    /// Queues the object of a change that passes the predicate.
+    pub(super) fn enqueue(&self, delta: &Delta<K>) {
+        if self.filter.as_ref().is_none_or(|filter| filter.passes(delta)) {
+            self.queue.add(delta.key(), priority(delta));
         }
     }
 
     /// Records that there are workers from now on.
     pub(super) fn start(&self) {
-        self.started.store(true, Ordering::SeqCst);
+        self.seen().has_workers = true;
     }
 
-    /// True if an object of this name was deleted since the last call, which forgets the deletion.
-    pub(super) fn has_gone(&self, key: &ObjectKey) -> bool {
-        lock(&self.gone).remove(key)
+    /// Whether an object of this name was deleted since the last call, which forgets the deletion.
+    pub(super) fn take_deleted(&self, key: &ObjectKey) -> bool {
+        self.seen().deleted.remove(key)
     }
 
     /// Whether this process has removed the finalizer of the object with this uid, although the cache still shows it.
-    pub(super) fn is_finalized(&self, uid: &str) -> bool {
-        lock(&self.finalized).contains(uid)
+    pub(super) fn is_released(&self, uid: &str) -> bool {
+        self.seen().released.contains(uid)
     }
 
     /// Records that the finalizer of the object with this uid has been removed.
-    pub(super) fn finalized(&self, uid: &str) {
-        lock(&self.finalized).insert(uid.to_owned());
+    pub(super) fn note_released(&self, uid: &str) {
+        self.seen().released.insert(uid.to_owned());
     }
 
     /// Records that the cache shows the object deleted.
-    pub(super) fn has_ended(&self, uid: &str) {
-        lock(&self.finalized).remove(uid);
+    pub(super) fn note_deleted(&self, uid: &str) {
+        self.seen().released.remove(uid);
     }
 
-    /// Queues a change that passes.
-    pub(super) fn see(&self, delta: &Delta<K>) {
-        if self.filter.as_ref().is_none_or(|filter| filter.passes(delta)) {
-            self.queue.add(delta.key(), priority(delta));
-        }
+    fn seen(&self) -> MutexGuard<'_, Seen> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -168,8 +174,4 @@ pub(crate) fn priority<C>(delta: &Delta<C>) -> Priority {
     } else {
         Priority::Normal
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
