@@ -1,10 +1,10 @@
 //! From one project to another: which files a change of PROJECT creates, rewrites and deletes.
 
 use super::session::Session;
-use crate::plan::{FileKind, Plan, RelPath};
+use crate::plan::{FileKind, Plan, RelPath, Source};
 use crate::project::Project;
 use crate::render::{File, Rendered};
-use crate::write::{Intent, Intents, Outcome, compare};
+use crate::write::{Intent, Intents, Outcome, State, compare, vendored_state};
 use anyhow::Result;
 
 /// The effect of a change on seeded files of both projects.
@@ -46,15 +46,23 @@ impl Transition {
             });
             plan
         };
+        let owned = owned_crates(session, [&before, &after])?;
         let was = session.render(&session.project, &only_in(before, &after))?;
         let will = session.render(project, &only_in(after, &known))?;
         let merges = matches!(seeded, Seeded::Merge);
-        Ok(Self {
+        let mut transition = Self {
             known,
             was,
             will,
             merges,
-        })
+        };
+        for folder in &owned {
+            transition.leave_out(|path| {
+                path.strip_prefix(folder.as_str())
+                    .is_some_and(|rest| rest.starts_with('/'))
+            });
+        }
+        Ok(transition)
     }
 
     /// Does not write the files of either project for which `is_left` returns true, and leaves what is there.
@@ -91,4 +99,21 @@ impl Transition {
             _ => Some(Intent::Seed(after)),
         }
     }
+}
+
+/// The folders of the crates that one of these plans alone has and that the user owns: ejected or edited ones.
+fn owned_crates(session: &Session, [before, after]: [&Plan; 2]) -> Result<Vec<RelPath>> {
+    let mut owned = Vec::new();
+    for (plan, other) in [(before, after), (after, before)] {
+        for (path, entry) in &plan.entries {
+            let is_changed = matches!(entry.source, Source::Crate(_)) && !other.entries.contains_key(path);
+            if is_changed
+                && session.root.is_folder(path)?
+                && vendored_state(&session.root, path, &entry.source)? != State::Clean
+            {
+                owned.push(path.clone());
+            }
+        }
+    }
+    Ok(owned)
 }

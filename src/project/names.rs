@@ -319,7 +319,7 @@ fn is_image_path(part: &str) -> bool {
 
 /// Names of Cargo's own build folders, of crates that every Rust program has, and of packages of the generated
 /// workspace.
-const TAKEN_PACKAGES: [&str; 18] = [
+const TAKEN_PACKAGES: [&str; 19] = [
     "alloc",
     "api",
     "build",
@@ -338,6 +338,7 @@ const TAKEN_PACKAGES: [&str; 18] = [
     "kubewright-manifests",
     "kubewright-runtime",
     "kubewright-schema",
+    "kubewright-webhooks",
 ];
 
 fn project_name(text: &str) -> Result<(), String> {
