@@ -317,8 +317,7 @@ fn is_image_path(part: &str) -> bool {
     part.starts_with(plain) && part.ends_with(plain) && part.split(plain).all(|text| text.is_empty() || separator(text))
 }
 
-/// Names of Cargo's own build folders, of crates that every Rust program has, and of packages of the generated
-/// workspace.
+/// Names of Cargo's own build folders, of crates of every Rust program, and of packages of the generated workspace.
 const TAKEN_PACKAGES: [&str; 19] = [
     "alloc",
     "api",

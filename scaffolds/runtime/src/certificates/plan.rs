@@ -144,7 +144,7 @@ impl State {
         Self { revision, ..self }
     }
 
-    /// The authorities that clients have to trust, as PEM, the oldest first: a [`Step::Switch`] does not change it.
+    /// The authorities that clients have to trust, as PEM, the oldest first: a switch to the new authority does not change it.
     pub fn bundle(&self) -> String {
         let all = [self.old.as_ref(), Some(&self.authority), self.next.as_ref()];
         all.into_iter().flatten().map(Issued::pem).collect()

@@ -126,7 +126,7 @@ impl Share {
         Ok(self.scratch(bytes).await)
     }
 
-    /// The bytes that work on these texts of JSON takes, as [`decoded`] estimates it, with this many copies.
+    /// The bytes that work on these texts of JSON takes, estimated by their values, with this many copies.
     ///
     /// # Errors
     ///
