@@ -26,8 +26,11 @@
 //! fn register(manager: &Manager) -> Result<()> {
 //!     Webhook::validating(HasData).foreign().failure_policy(FailurePolicy::Ignore).register(manager)
 //! }
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() {
 //! # let service = tower::service_fn(|_| std::future::ready(Ok::<_, std::convert::Infallible>(http::Response::new(kube::client::Body::empty()))));
 //! # register(&Manager::builder(kube::Client::new(service, "default")).build()).unwrap();
+//! # }
 //! ```
 //!
 //! # Features
