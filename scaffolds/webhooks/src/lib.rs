@@ -35,7 +35,7 @@
 //!
 //! # Features
 //!
-//! `testing`, off by default: [`testing::Trial`] tries policies, and `testing::round_trips` conversions, without a server.
+//! `testing`, off by default: `testing::Trial` tries policies, and `testing::round_trips` conversions, without a server.
 
 mod conversion;
 mod policy;
