@@ -16,8 +16,16 @@ const LICENSES: [&str; 2] = ["LICENSE-APACHE", "LICENSE-MIT"];
 const LICENSED: &str = "runtime";
 /// A package cannot hold a folder with a `Cargo.toml`, so `make package` gives the manifests this ending.
 const PACKAGED: &str = ".verbatim";
-/// The crates that `init` vendors.
-const CRATES: [&str; 6] = ["apiserver", "cel", "machinery", "manifests", "runtime", "schema"];
+/// The crates that projects have.
+const CRATES: [&str; 7] = [
+    "apiserver",
+    "cel",
+    "machinery",
+    "manifests",
+    "runtime",
+    "schema",
+    "webhooks",
+];
 
 fn main() -> io::Result<()> {
     let root = PathBuf::from(env::var("CARGO_MANIFEST_DIR").expect("cargo sets it"));

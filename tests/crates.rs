@@ -147,10 +147,7 @@ fn what_a_user_changed_moves_along_and_what_is_in_the_way_is_named() {
         "{manifest}"
     );
     assert!(
-        manifest.contains(&format!(
-            "\nkubewright-runtime = {{ version = \"{}\", default-features = false }}\n",
-            own()
-        )),
+        manifest.contains(&format!("\nkubewright-runtime = \"{}\"\n", own())),
         "{manifest}"
     );
     assert!(read(&dir, "README.md").starts_with("# Ours\n") && !read(&dir, "README.md").contains("crates/"));
@@ -284,26 +281,66 @@ fn doctor_says_which_crates_a_project_is_built_with() {
 }
 
 #[test]
-fn the_runtime_has_its_feature_for_webhooks_while_the_project_has_any() {
-    const WITHOUT: &str = "default-features = false";
+fn a_project_has_the_crate_of_webhooks_while_it_has_any() {
     for form in ["vendored", "archives", "registry"] {
         let dir = made(&["--crates", form]);
-        let runtime = || {
-            let manifest = read(&dir, "Cargo.toml");
-            let line = manifest.lines().find(|line| line.starts_with("kubewright-runtime = "));
-            line.unwrap().to_owned()
+        let before = tree(dir.path());
+        let has_crate = || {
+            let is_named = |file: &str| read(&dir, file).contains("kubewright-webhooks");
+            let found = is_named("Cargo.toml");
+            assert_eq!(has_webhooks(&dir, form), found && form != "registry", "{form}");
+            // The crates of a registry are not in the lock before the first build.
+            assert_eq!(is_named("Cargo.lock"), found && form != "registry", "{form}");
+            found
         };
-        assert!(runtime().contains(WITHOUT), "{form}: {}", runtime());
+        assert!(!has_crate(), "{form}");
         let kind = ["--group", "test", "--kind", "FooBar"];
         for add in ["--validation", "--policy"] {
             kubewright(dir.path(), &[&["create", "webhook", add], &kind[..]].concat()).succeeds();
-            assert!(!runtime().contains(WITHOUT), "{form} {add}: {}", runtime());
+            assert!(has_crate(), "{form} {add}");
+        }
+        for command in ["sync", "plan"] {
+            let run = kubewright(dir.path(), &[command]).succeeds();
+            let said = run.stdout + &run.stderr;
+            let is_wrong =
+                |line: &str| line.contains("webhooks") && line.contains("missing") && !line.contains("config/");
+            assert!(!said.lines().any(is_wrong), "{form}: {said}");
         }
         let delete =
             |what: &[&str]| kubewright(dir.path(), &[&["delete", "webhook"], what, &kind[..]].concat()).succeeds();
         delete(&["--validation"]);
-        assert!(!runtime().contains(WITHOUT), "{form}: the policy is left");
+        assert!(has_crate(), "{form}: the policy is left");
         delete(&["--policy"]);
-        assert!(runtime().contains(WITHOUT), "{form}: {}", runtime());
+        assert!(!has_crate(), "{form}");
+        assert_same(&before, &tree(dir.path()));
     }
+}
+
+/// Whether the crate of webhooks is in the project.
+fn has_webhooks(dir: &TempDir, form: &str) -> bool {
+    let exists = |path: String| dir.path().join(path).exists();
+    match form {
+        "vendored" => exists("crates/webhooks/src/lib.rs".to_owned()),
+        "archives" => exists(format!("crates/kubewright-webhooks-{}.crate", own())),
+        _ => exists("crates".to_owned()),
+    }
+}
+
+#[test]
+fn the_crate_of_webhooks_stays_if_it_is_the_users() {
+    let dir = vendored();
+    let webhook = |command: &str| {
+        let flags = ["webhook", "--policy", "--group", "test", "--kind", "FooBar"];
+        kubewright(dir.path(), &[&[command], &flags[..]].concat()).succeeds()
+    };
+    webhook("create");
+    kubewright(dir.path(), &["eject", "webhooks"]).succeeds();
+    let lib = "crates/webhooks/src/lib.rs";
+    replace(&dir, lib, "//! Admission", "//! Ours. Admission");
+    let ours = read(&dir, lib);
+    webhook("delete");
+    assert_eq!(read(&dir, lib), ours);
+    webhook("create");
+    assert_eq!(read(&dir, lib), ours);
+    assert!(!dir.path().join("crates/webhooks/VERSION").exists());
 }

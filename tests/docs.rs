@@ -162,8 +162,9 @@ fn the_releasing_page_names_each_published_crate() {
 }
 
 #[test]
-fn the_page_of_the_crates_lists_each_public_type_of_the_runtime() {
-    let exported: String = read("scaffolds/runtime/src/lib.rs").replace("#[cfg(feature = \"testing\")]\npub use", "");
+fn the_page_of_the_crates_lists_each_public_type_of_the_runtime_and_of_the_webhooks() {
+    let exported = ["runtime", "webhooks"].map(|name| read(format!("scaffolds/{name}/src/lib.rs")));
+    let exported: String = exported.concat().replace("#[cfg(feature = \"testing\")]\npub use", "");
     let is_type = |name: &&str| name.starts_with(|c: char| c.is_ascii_uppercase()) && name.contains(char::is_lowercase);
     let names = |list: &str| -> Vec<String> {
         let items = list.split(['{', '}', ',', ':']).map(str::trim);
@@ -352,7 +353,8 @@ fn alerts_query_metrics_that_exist_and_dashboards_all_of_them() {
 #[test]
 fn the_metrics_page_lists_what_the_runtime_counts() {
     let mut counted = BTreeSet::new();
-    for path in files("scaffolds/runtime/src", ".rs") {
+    let sources = ["scaffolds/runtime/src", "scaffolds/webhooks/src"];
+    for path in sources.iter().flat_map(|folder| files(folder, ".rs")) {
         let text = read(path);
         // A metric's name is a whole literal.
         let literals = text
@@ -370,6 +372,7 @@ fn the_metrics_page_lists_what_the_runtime_counts() {
                 "kubewright_machinery",
                 "kubewright_runtime",
                 "kubewright_schema",
+                "kubewright_webhooks",
             ]
             .contains(&name.as_str())
     });
@@ -380,7 +383,12 @@ fn the_metrics_page_lists_what_the_runtime_counts() {
 fn every_hazard_has_its_test() {
     let page = read("docs/src/contributing/hazards.md");
     let mut sources = String::new();
-    for folder in ["scaffolds/runtime/src", "scaffolds/runtime/tests", "tests/faults/tests"] {
+    for folder in [
+        "scaffolds/runtime/src",
+        "scaffolds/runtime/tests",
+        "scaffolds/webhooks/src",
+        "tests/faults/tests",
+    ] {
         sources.extend(files(folder, ".rs").into_iter().map(read));
     }
     let mut wrong = Vec::new();

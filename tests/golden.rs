@@ -49,6 +49,7 @@ fn vendored(path: &str) -> bool {
         "crates/manifests/",
         "crates/runtime/",
         "crates/schema/",
+        "crates/webhooks/",
     ]
     .iter()
     .any(|folder| path.starts_with(folder))
@@ -112,8 +113,18 @@ fn first_difference(committed: &Tree, made: &Tree) -> Option<String> {
 #[test]
 fn vendored_crates_equal_the_scaffolds_without_their_tests() {
     let fresh = tempfile::tempdir().unwrap();
-    make("none", fresh.path());
-    for name in ["apiserver", "machinery", "manifests", "runtime", "schema"] {
+    make("one", fresh.path());
+    let policy = ["create", "webhook", "--policy", "--kind", "FooBar"];
+    kubewright(fresh.path(), &policy).succeeds();
+    for name in [
+        "apiserver",
+        "cel",
+        "machinery",
+        "manifests",
+        "runtime",
+        "schema",
+        "webhooks",
+    ] {
         let mut vendored = texts(&fresh.path().join("crates").join(name));
         assert!(vendored.remove("VERSION").is_some());
         let mut scaffold = texts(&Path::new(env!("CARGO_MANIFEST_DIR")).join("scaffolds").join(name));

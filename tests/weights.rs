@@ -6,7 +6,7 @@
 mod strip;
 
 use kubewright::plan::plan;
-use kubewright::project::{Crates, Project, file};
+use kubewright::project::{Crates, PolicyForm, Project, file};
 use kubewright::render::{Rendered, Templates, render};
 use proc_macro2::{TokenStream, TokenTree};
 use std::collections::BTreeMap;
@@ -21,11 +21,24 @@ fn repository() -> PathBuf {
 
 /// The project after `init` and `create api --kind FooBar`, as the form has it.
 fn project(crates: Crates) -> Rendered {
+    rendered(Project { crates, ..one() })
+}
+
+/// The same project after `create webhook --policy`, with vendored crates.
+fn with_a_policy() -> Rendered {
+    let project = one();
+    let kind = &project.kinds[0];
+    let (group, name, version) = (&kind.group, &kind.name, &kind.versions[0].name);
+    let extended = project.with_policy(group, name, version, PolicyForm::Validating);
+    rendered(extended.unwrap())
+}
+
+fn one() -> Project {
     let text = fs::read_to_string(repository().join("tests/golden/one/PROJECT")).unwrap();
-    let project = Project {
-        crates,
-        ..file::parse(&text).unwrap()
-    };
+    file::parse(&text).unwrap()
+}
+
+fn rendered(project: Project) -> Rendered {
     let templates = Templates::load(&[]).unwrap();
     render(&project, &plan(&project, templates.catalogue()).unwrap(), &templates).unwrap()
 }
@@ -141,7 +154,7 @@ fn repeated_types(src: &Path) -> usize {
 
 fn weights() -> Vec<(&'static str, usize)> {
     let (vendored, registry) = (project(Crates::Vendored), project(Crates::Registry));
-    let archives = project(Crates::Archives);
+    let (archives, extended) = (project(Crates::Archives), with_a_policy());
     let part = |name: &str| lines(&vendored, |path| path.starts_with(&format!("crates/{name}/")));
     let words = |text: String| text.split_whitespace().count();
     let crates = [
@@ -152,6 +165,7 @@ fn weights() -> Vec<(&'static str, usize)> {
         "scaffolds/manifests/src",
         "scaffolds/runtime/src",
         "scaffolds/apiserver/src",
+        "scaffolds/webhooks/src",
     ];
     vec![
         ("files of a new project", vendored.len() + 1),
@@ -174,9 +188,9 @@ fn weights() -> Vec<(&'static str, usize)> {
         (
             "lines of our source that an operator with webhooks compiles",
             compiled(
-                &vendored,
-                &["machinery", "cel", "schema", "runtime"],
-                &["cel", "webhooks"],
+                &extended,
+                &["machinery", "cel", "schema", "runtime", "webhooks"],
+                &["cel"],
             ),
         ),
         ("lines of `crates/machinery`", part("machinery")),
@@ -185,6 +199,10 @@ fn weights() -> Vec<(&'static str, usize)> {
         ("lines of `crates/manifests`", part("manifests")),
         ("lines of `crates/runtime`", part("runtime")),
         ("lines of `crates/apiserver`", part("apiserver")),
+        (
+            "lines of `crates/webhooks`",
+            lines(&extended, |path| path.starts_with("crates/webhooks/")),
+        ),
         (
             "words of the book",
             texts(&repository().join("docs/src"), ".md")

@@ -61,7 +61,7 @@ fn unused(session: &Session, project: &Project) -> Result<Vec<Source>> {
 }
 
 /// Whether a file is a part of the crate.
-fn is_of(source: &Source, path: &str) -> bool {
+pub fn is_of(source: &Source, path: &str) -> bool {
     match source {
         Source::Archive(name) => local_registry::is_of(name, path),
         _ => path.starts_with(&format!("crates/{}/", source.name())),

@@ -99,21 +99,25 @@ impl Args {
 
 /// Prints the files that are deleted, and asks for confirmation on a terminal.
 pub fn may_delete(changes: &[Change], yes: bool) -> Result<bool> {
-    let deleted: Vec<_> = changes.iter().filter(|change| change.after.is_none()).collect();
+    let deleted = changes.iter().filter(|change| change.after.is_none());
+    let mut deleted: Vec<_> = deleted.map(unit).collect();
+    deleted.dedup();
     if yes || deleted.is_empty() {
         return Ok(true);
     }
     let question = match deleted.as_slice() {
-        [one] => format!("Delete `{}`?", one.path),
-        several => format!("Delete {} files: {}?", several.len(), names(several)),
+        [one] => format!("Delete `{one}`?"),
+        several => format!("Delete {} files: `{}`?", several.len(), several.join("`, `")),
     };
     confirm(yes, &question)
 }
 
-/// The paths of the changed files.
-fn names(changes: &[&Change]) -> String {
-    let paths = changes.iter().map(|change| format!("`{}`", change.path));
-    paths.collect::<Vec<_>>().join(", ")
+/// The path of a changed file, or of the crate that it is in.
+fn unit(change: &Change) -> String {
+    match change.crate_name() {
+        Some(name) => format!("crates/{name}"),
+        None => change.path.to_string(),
+    }
 }
 
 /// Prints the objects that remain in a cluster: `make deploy` can neither delete a configuration or a policy nor shorten one, and the CRD in

@@ -1,10 +1,11 @@
 //! From one project to another: which files a change of PROJECT creates, rewrites and deletes.
 
+use super::crates::is_of;
 use super::session::Session;
-use crate::plan::{FileKind, Plan, RelPath};
+use crate::plan::{FileKind, Plan, RelPath, Source};
 use crate::project::Project;
 use crate::render::{File, Rendered};
-use crate::write::{Intent, Intents, Outcome, compare};
+use crate::write::{Intent, Intents, Outcome, State, compare, folder, vendored_state};
 use anyhow::Result;
 
 /// The effect of a change on seeded files of both projects.
@@ -46,15 +47,24 @@ impl Transition {
             });
             plan
         };
+        let owned = match session.project.crates == project.crates {
+            true => owned_crates(session, [&before, &after])?,
+            // `sync --crates` has refused such crates.
+            false => Vec::new(),
+        };
         let was = session.render(&session.project, &only_in(before, &after))?;
         let will = session.render(project, &only_in(after, &known))?;
         let merges = matches!(seeded, Seeded::Merge);
-        Ok(Self {
+        let mut transition = Self {
             known,
             was,
             will,
             merges,
-        })
+        };
+        for source in &owned {
+            transition.leave_out(|path| is_of(source, path));
+        }
+        Ok(transition)
     }
 
     /// Does not write the files of either project for which `is_left` returns true, and leaves what is there.
@@ -91,4 +101,21 @@ impl Transition {
             _ => Some(Intent::Seed(after)),
         }
     }
+}
+
+/// The crates that one of these plans alone has and that the user owns: ejected or edited ones.
+fn owned_crates(session: &Session, [before, after]: [&Plan; 2]) -> Result<Vec<Source>> {
+    let mut owned = Vec::new();
+    for (plan, other) in [(before, after), (after, before)] {
+        for (path, entry) in &plan.entries {
+            let is_changed = entry.kind == FileKind::Vendored && !other.entries.contains_key(path);
+            if is_changed
+                && session.root.is_folder(&folder(path, &entry.source)?)?
+                && vendored_state(&session.root, path, &entry.source)? != State::Clean
+            {
+                owned.push(entry.source.clone());
+            }
+        }
+    }
+    Ok(owned)
 }

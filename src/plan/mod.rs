@@ -125,6 +125,9 @@ impl Plan {
     }
 }
 
+/// The crate that only projects with webhooks, conversions or policies have.
+const WEBHOOKS: &str = "webhooks";
+
 /// Plans every file of a project.
 pub fn plan(project: &Project, catalogue: &Catalogue) -> Result<Plan> {
     let mut plan = Plan::default();
@@ -145,7 +148,8 @@ pub fn plan(project: &Project, catalogue: &Catalogue) -> Result<Plan> {
             )?;
         }
     }
-    for name in &catalogue.crates {
+    let is_used = |name: &&String| *name != WEBHOOKS || project.uses_webhooks_crate();
+    for name in catalogue.crates.iter().filter(is_used) {
         let (path, source) = match project.crates {
             Crates::Vendored => (format!("crates/{name}"), Source::Crate(name.clone())),
             Crates::Archives => (indexed(name), Source::Archive(name.clone())),

@@ -150,6 +150,11 @@ impl Project {
         !self.webhooks().is_empty() || !self.conversions().is_empty()
     }
 
+    /// Whether the operator has webhooks, conversions or policies, and with them the crate `kubewright-webhooks`.
+    pub fn uses_webhooks_crate(&self) -> bool {
+        self.serves_webhooks() || !self.policies().is_empty()
+    }
+
     /// Refuses conversions that the generated code could not serve.
     pub(super) fn check_conversions(&self) -> Result<()> {
         let all = self.conversions();

@@ -317,9 +317,8 @@ fn is_image_path(part: &str) -> bool {
     part.starts_with(plain) && part.ends_with(plain) && part.split(plain).all(|text| text.is_empty() || separator(text))
 }
 
-/// Names of Cargo's own build folders, of crates that every Rust program has, and of packages of the generated
-/// workspace.
-const TAKEN_PACKAGES: [&str; 18] = [
+/// Names of Cargo's own build folders, of crates of every Rust program, and of packages of the generated workspace.
+const TAKEN_PACKAGES: [&str; 19] = [
     "alloc",
     "api",
     "build",
@@ -338,6 +337,7 @@ const TAKEN_PACKAGES: [&str; 18] = [
     "kubewright-manifests",
     "kubewright-runtime",
     "kubewright-schema",
+    "kubewright-webhooks",
 ];
 
 fn project_name(text: &str) -> Result<(), String> {

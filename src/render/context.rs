@@ -144,9 +144,8 @@ pub fn shared(project: &Project) -> Context {
     let conversions: Vec<_> = all.map(|(_, own)| conversions::view(own)).collect();
     context.insert("conversions", &conversions);
     context.insert("policies", &policies::views(project));
-    // Whether the operator needs the runtime's feature `webhooks`.
-    let is_extended = project.serves_webhooks() || !project.policies().is_empty();
-    context.insert("extended", &is_extended);
+    // Whether the operator needs the crate `kubewright-webhooks`.
+    context.insert("extended", &project.uses_webhooks_crate());
     context.insert("vendored", &project.crates.is_vendored());
     context.insert("archives", &(project.crates == Crates::Archives));
     context

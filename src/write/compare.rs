@@ -304,6 +304,9 @@ pub(super) fn same(bytes: &[u8], file: &File) -> bool {
 
 /// Equal except for line ends and for comments on top. A managed file may also be one of an earlier PROJECT.
 pub(super) fn is_ours(bytes: &[u8], file: &File) -> bool {
+    if let Some(archive) = &file.archive {
+        return bytes == archive;
+    }
     let Ok(text) = std::str::from_utf8(bytes) else {
         return false;
     };

@@ -18,12 +18,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Each crate: the folder of its source, and its name in other crates.
-const CRATES: [(&str, &str); 7] = [
+const CRATES: [(&str, &str); 8] = [
     ("scaffolds/machinery/src", "kubewright_machinery"),
     ("scaffolds/cel/src", "kubewright_cel"),
     ("scaffolds/schema/src", "kubewright_schema"),
     ("scaffolds/manifests/src", "kubewright_manifests"),
     ("scaffolds/runtime/src", "kubewright_runtime"),
+    ("scaffolds/webhooks/src", "kubewright_webhooks"),
     ("scaffolds/apiserver/src", "kubewright_apiserver"),
     ("src", "kubewright"),
 ];

@@ -116,8 +116,8 @@ fn where_edits_are_in_the_way_the_lines_to_add_are_printed() {
     replace(
         dir.path(),
         FILE,
-        "use kubewright_runtime::{",
-        "use kubewright_runtime::{Error, ",
+        "use kubewright_webhooks::{",
+        "use kubewright_webhooks::{FailurePolicy, ",
     );
     let before = read(dir.path(), FILE);
     let run = webhook(dir.path(), "create", &["--defaulting"]).succeeds();

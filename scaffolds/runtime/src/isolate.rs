@@ -12,7 +12,7 @@ use futures::FutureExt;
 
 /// The message of a panic.
 #[derive(Debug)]
-pub(crate) struct Panic(String);
+pub struct Panic(String);
 
 impl fmt::Display for Panic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -26,7 +26,7 @@ pub(crate) fn isolated<T>(run: impl FnOnce() -> T) -> Result<T, Panic> {
 }
 
 /// Awaits `run`, and returns its panic as an error.
-pub(crate) async fn isolated_future<T>(run: impl Future<Output = T>) -> Result<T, Panic> {
+pub async fn isolated_future<T>(run: impl Future<Output = T>) -> Result<T, Panic> {
     AssertUnwindSafe(run).catch_unwind().await.map_err(Panic::new)
 }
 
@@ -41,15 +41,16 @@ impl Panic {
 }
 
 /// A function that an author passed to the runtime. It can only be called isolated.
-pub(crate) struct Authored<F: ?Sized>(Arc<F>);
+pub struct Authored<F: ?Sized>(Arc<F>);
 
 impl<F: ?Sized> Authored<F> {
-    pub(crate) fn new(function: Arc<F>) -> Self {
+    /// The function of an author.
+    pub fn new(function: Arc<F>) -> Self {
         Self(function)
     }
 
     /// Passes the function to `call`, and returns a panic as an error.
-    pub(crate) fn call<T>(&self, call: impl FnOnce(&F) -> T) -> Result<T, Panic> {
+    pub fn call<T>(&self, call: impl FnOnce(&F) -> T) -> Result<T, Panic> {
         isolated(|| call(&self.0))
     }
 }
@@ -89,15 +90,20 @@ mod tests {
         assert!(isolated(|| panic_any(Bomb)).is_err());
     }
 
-    /// Lines of the crate's sources that contain `text`, as `file: line`, without tests and comments.
+    /// The sources of the crate, and of the crate that adds webhooks to it.
+    const SOURCES: [&str; 2] = [
+        concat!(env!("CARGO_MANIFEST_DIR"), "/src"),
+        concat!(env!("CARGO_MANIFEST_DIR"), "/../webhooks/src"),
+    ];
+
+    /// Lines of the sources that contain `text`, as `file: line`, without tests and comments.
     fn lines_with(text: &str) -> Vec<String> {
-        fn walk(folder: &Path, text: &str, found: &mut Vec<String>) {
+        fn walk([top, folder]: [&Path; 2], text: &str, found: &mut Vec<String>) {
             for entry in fs::read_dir(folder).unwrap() {
                 let path = entry.unwrap().path();
-                let name = path.strip_prefix(concat!(env!("CARGO_MANIFEST_DIR"), "/src"));
-                let name = name.unwrap_or(&path).to_string_lossy().into_owned();
+                let name = path.strip_prefix(top).unwrap().to_string_lossy().into_owned();
                 if path.is_dir() {
-                    walk(&path, text, found);
+                    walk([top, &path], text, found);
                 } else if !name.contains("tests") {
                     let source = fs::read_to_string(&path).unwrap();
                     let source = source.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
@@ -110,7 +116,9 @@ mod tests {
             }
         }
         let mut found = Vec::new();
-        walk(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/src")), text, &mut found);
+        for top in SOURCES.map(Path::new) {
+            walk([top, top], text, &mut found);
+        }
         found
     }
 
@@ -133,7 +141,7 @@ mod tests {
             "controller/sources.rs: pub(super) type SourceFn<K> =",
             "informer/config.rs: pub type Transform<K> =",
             "informer/presence.rs: type Handler =",
-            "manager/component.rs: pub(crate) type Drain =",
+            "manager/component.rs: pub type Drain =",
             "manager/joining.rs: pub(crate) type Release =",
             "metrics/registry.rs: Computed(",
             "pods.rs: let most =",

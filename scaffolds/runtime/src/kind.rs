@@ -29,7 +29,7 @@ pub struct Kind<K> {
 
 /// The identity of a kind.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct KindId {
+pub struct KindId {
     object: TypeId,
     /// Group, version and resource, unless they follow from the Rust type.
     resource: Option<Arc<str>>,
@@ -131,12 +131,12 @@ impl<K> Kind<K> {
     }
 
     /// Whether it is the kind of a Rust type.
-    #[cfg(feature = "webhooks")]
-    pub(crate) fn has_type(&self) -> bool {
+    pub fn has_type(&self) -> bool {
         self.id.resource.is_none()
     }
 
-    pub(crate) fn id(&self) -> &KindId {
+    /// Its identity.
+    pub fn id(&self) -> &KindId {
         &self.id
     }
 
@@ -156,7 +156,7 @@ impl<K> Kind<K> {
     }
 
     /// `FooBar.test.example.com`.
-    pub(crate) fn full_name(&self) -> String {
+    pub fn full_name(&self) -> String {
         with_group(&self.kind, &self.group)
     }
 }

@@ -26,8 +26,8 @@
 //!
 //! # Features
 //!
-//! `webhooks`, on by default: [`Webhook`], [`Hub`] and [`Policy`], their servers and their checks. Without it an operator compiles a third
-//! less; a generated project has it when `kubewright create webhook` has made the first one. `testing`, `otel` and `pprof` are off by default.
+//! `testing`, `otel` and `pprof`, all off by default. Webhooks, conversions and policies are in the crate `kubewright-webhooks`, on
+//! [`component`]; a generated project has it when `kubewright create webhook` has made the first one.
 
 mod api;
 mod certificates;
@@ -36,12 +36,11 @@ mod child;
 mod client;
 mod clock;
 mod completion;
+pub mod component;
 mod condition_types;
 mod connection;
 mod context;
 mod controller;
-#[cfg(feature = "webhooks")]
-mod conversion;
 mod crds;
 mod dashboards;
 mod error;
@@ -69,8 +68,6 @@ mod options;
 mod otel;
 mod patch;
 pub mod pods;
-#[cfg(feature = "webhooks")]
-mod policy;
 mod predicate;
 mod priority;
 mod queue;
@@ -78,8 +75,6 @@ mod rbac;
 mod reconciler;
 mod rollout;
 mod schedule;
-#[cfg(feature = "webhooks")]
-mod scope;
 mod selector;
 mod server;
 mod signals;
@@ -87,8 +82,6 @@ mod status;
 mod store;
 #[cfg(feature = "testing")]
 pub mod testing;
-#[cfg(feature = "webhooks")]
-mod webhook;
 mod worker;
 
 pub use checkout::built_from;
@@ -97,8 +90,6 @@ pub use clock::Clock;
 pub use completion::Completion;
 pub use context::{Context, KeptPods, OfKind};
 pub use controller::{AddedWatches, Controller, Controllers, RunningController, Uses};
-#[cfg(feature = "webhooks")]
-pub use conversion::Hub;
 pub use error::{BoxError, Class, Error, FORBIDDEN_MAX_DELAY, NotOwned, REJECTED_MIN_DELAY, Result};
 pub use events::EventType;
 pub use heartbeat::Heartbeat;
@@ -115,8 +106,6 @@ pub use migration::{Migrated, StorageMigration};
 pub use object::{AnyObject, Object};
 pub use operator::Operator;
 pub use options::{BindAddress, Command, LogFormat, Options};
-#[cfg(feature = "webhooks")]
-pub use policy::{DenialReason, Mutating, Params, Policy, Validating, Validation, ValidationAction};
 pub use predicate::Predicate;
 pub use priority::{Priority, Wake};
 pub use queue::Backoff;
@@ -126,10 +115,6 @@ pub use rbac::Rule;
 pub use reconciler::{Action, Cleanup, Reconciler};
 pub use rollout::{RolledOut, Rollout};
 pub use schedule::Schedule;
-#[cfg(feature = "webhooks")]
-pub use scope::{FailurePolicy, Operation};
 pub use server::{Checks, RouteRequest, RouteResponse};
 pub use status::{Conditions, condition};
 pub use store::Store;
-#[cfg(feature = "webhooks")]
-pub use webhook::{Admission, Change, Defaulter, ReadKind, Validator, Verdict, Webhook};

@@ -24,20 +24,18 @@ use kube::Client;
 use serde_json::Value;
 use tracing::warn;
 
-#[cfg(feature = "webhooks")]
-pub(crate) use self::component::ComponentManifests;
 use self::{
     added::Added, builder::Settings, caches::Cache, component::Components, namespaces::Choosing, tasks::Authored,
 };
 pub(crate) use self::{
     added::{AddedController, stopping},
     caches::Pending,
-    component::{Component, Drain, ManifestFolder, Process},
     joining::{Claim, Joining, Uses},
-    storage_version::StorageVersion,
 };
 pub use self::{
     builder::ManagerBuilder,
+    component::{Component, ComponentManifests, Drain, ManifestFolder, Process},
+    storage_version::StorageVersion,
     tasks::{Stop, Task},
 };
 use crate::{
@@ -140,7 +138,7 @@ impl Manager {
     }
 
     /// The operator's name.
-    pub(crate) fn name(&self) -> &str {
+    pub fn name(&self) -> &str {
         &self.core.settings.name
     }
 
@@ -149,7 +147,7 @@ impl Manager {
     /// # Errors
     ///
     /// [`Error::Kube`] if the credentials cannot be used.
-    pub(crate) fn admission_client(&self) -> Result<Client> {
+    pub fn admission_client(&self) -> Result<Client> {
         let Some(access) = &self.core.settings.access else {
             return Ok(self.core.settings.client.clone());
         };
@@ -289,7 +287,11 @@ impl Manager {
     }
 
     /// The documents of `config/rbac/role.yaml`.
-    pub(crate) fn roles(&self, namespaced: bool) -> Result<Vec<Value>> {
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Setup`] if a rule cannot be granted to an operator of named namespaces.
+    pub fn roles(&self, namespaced: bool) -> Result<Vec<Value>> {
         rbac::documents(&self.declared(), &lock(&self.core.granted), namespaced)
     }
 

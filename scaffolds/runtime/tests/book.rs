@@ -41,7 +41,7 @@ fn the_kind_of_the_book_is_valid_and_has_the_books_schema() {
 // ANCHOR: round_trips
 #[test]
 fn a_foobar_of_either_version_survives_the_other_one() {
-    let found = kubewright_runtime::testing::round_trips(conversion::hub()).unwrap();
+    let found = kubewright_webhooks::testing::round_trips(conversion::hub()).unwrap();
     assert_eq!(found.only("v1"), ["spec.secretName"]);
     assert_eq!(found.only("v2"), ["spec.tries"]);
 }

@@ -201,7 +201,7 @@ mod tests {
         let manifest = changed["Cargo.toml"].unwrap();
         for line in [
             mine,
-            "kubewright-runtime = { version = \"0.9.0\", default-features = false }\n",
+            "kubewright-runtime = \"0.9.0\"\n",
             "kubewright-apiserver = \"0.9.0\"\n",
         ] {
             assert!(manifest.contains(line), "{manifest}");

@@ -9,7 +9,7 @@ use std::{
 };
 
 use kube::CustomResource;
-use kubewright_runtime::{Hub, testing::Reviews};
+use kubewright_webhooks::{Hub, testing::Reviews};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, value::RawValue};

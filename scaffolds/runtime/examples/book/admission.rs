@@ -2,7 +2,8 @@
 
 use k8s_openapi::api::core::v1::Secret;
 use kube::ResourceExt;
-use kubewright_runtime::{Admission, Change, Defaulter, Manager, Result, Validator, Verdict, Webhook};
+use kubewright_runtime::{Manager, Result};
+use kubewright_webhooks::{Admission, Change, Defaulter, Validator, Verdict, Webhook};
 
 use crate::foobar::FooBar;
 

@@ -1,7 +1,8 @@
 //! The second version of the kind FooBar, and the conversion between the two.
 
 use kube::CustomResource;
-use kubewright_runtime::{Hub, Manager, Result};
+use kubewright_runtime::{Manager, Result};
+use kubewright_webhooks::Hub;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,7 +1,8 @@
 //! Policies of the kind FooBar, with what one can declare.
 
 use k8s_openapi::api::core::v1::ConfigMap;
-use kubewright_runtime::{DenialReason, Manager, Mutating, Operation, Params, Policy, Result, Validating, Validation};
+use kubewright_runtime::{Manager, Result};
+use kubewright_webhooks::{DenialReason, Mutating, Operation, Params, Policy, Validating, Validation};
 
 use crate::foobar::FooBar;
 

@@ -20,7 +20,7 @@ use crate::{
 
 /// The revision of the state whose authorities a configuration names: a process that has not seen the newest state yet
 /// must not overwrite them.
-pub(crate) const REVISION: &str = "kubewright.dev/certificates";
+pub const REVISION: &str = "kubewright.dev/certificates";
 const GROUP: &str = "admissionregistration.k8s.io";
 
 /// The key of the authorities in a ConfigMap, as in the Secrets of cert-manager and in the ConfigMap `kube-root-ca.crt`.

@@ -142,7 +142,7 @@ impl Converter {
 }
 
 /// A ConversionReview with a request for a list without objects.
-pub(crate) fn empty_review(api_version: &str) -> Value {
+pub fn empty_review(api_version: &str) -> Value {
     json!({
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "ConversionReview",

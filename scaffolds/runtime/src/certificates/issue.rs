@@ -19,15 +19,15 @@ const SLACK: i64 = 3_600;
 
 /// A certificate and its key.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-pub(super) struct Issued {
+pub struct Issued {
     /// DER.
-    pub(super) certificate: ByteString,
+    pub certificate: ByteString,
     /// PKCS #8 in DER; empty if it is not needed any more.
-    pub(super) key: ByteString,
+    pub key: ByteString,
     /// When it was issued, in seconds since 1970.
-    pub(super) from: i64,
+    pub from: i64,
     /// Its end, in seconds since 1970.
-    pub(super) until: i64,
+    pub until: i64,
 }
 
 impl Issued {

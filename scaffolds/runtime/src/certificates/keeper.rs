@@ -22,7 +22,7 @@ use crate::{
 };
 
 /// Keeps the certificates of one process.
-pub(crate) struct Keeper {
+pub struct Keeper {
     settings: Settings,
     secret: Informer<Secret>,
     key: ObjectKey,
@@ -43,7 +43,7 @@ pub(crate) struct Keeper {
 
 impl Keeper {
     /// Nothing is watched or served until it [runs](Self::keep).
-    pub(crate) fn new(settings: Settings, held: Held, metrics: &Metrics) -> Self {
+    pub fn new(settings: Settings, held: Held, metrics: &Metrics) -> Self {
         let (client, affixes, namespace) = (&settings.client, &settings.affixes, &settings.namespace);
         let name = affixes.apply(settings.shown.secret);
         let config = InformerConfig {
@@ -90,13 +90,12 @@ impl Keeper {
     }
 
     /// The status of the certificate that is served.
-    #[cfg(feature = "webhooks")]
-    pub(crate) fn standing(&self) -> Standing {
+    pub fn standing(&self) -> Standing {
         self.standing.clone()
     }
 
     /// Works until `stop` resolves.
-    pub(crate) async fn keep<F: Future<Output = ()> + Send>(mut self, stop: impl Fn() -> F) {
+    pub async fn keep<F: Future<Output = ()> + Send>(mut self, stop: impl Fn() -> F) {
         let changed = self.changed.clone();
         self.secret.subscribe(move |_| changed.notify_one());
         for configuration in &self.configurations {

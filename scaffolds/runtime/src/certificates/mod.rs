@@ -9,12 +9,10 @@ mod issue;
 mod keeper;
 mod names;
 mod plan;
-mod secret;
+pub mod secret;
 mod task;
 mod trust;
 
-#[cfg(feature = "webhooks")]
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::{
     net::SocketAddr,
     sync::{
@@ -26,21 +24,10 @@ use std::{
 
 use kube::Client;
 
-/// The name of the Secret with the certificates of the webhook server. Kustomize puts a prefix before it.
-#[cfg(any(feature = "testing", feature = "webhooks"))]
-pub(crate) use kubewright_schema::webhook::SECRET;
-/// The name of the Service of the webhook server. Kustomize puts a prefix before it.
-#[cfg(feature = "webhooks")]
-pub(crate) use kubewright_schema::webhook::SERVICE;
-
 #[cfg(feature = "testing")]
-pub(crate) use self::configurations::REVISION;
-#[cfg(test)]
-pub(crate) use self::definitions::empty_review;
-#[cfg(any(feature = "testing", feature = "webhooks"))]
-pub(crate) use self::followed::CONFIGURATIONS;
-pub(crate) use self::{
-    followed::{Configured, Converting},
+pub use self::{configurations::REVISION, definitions::empty_review, plan::State};
+pub use self::{
+    followed::{CONFIGURATIONS, Configured, Converting},
     keeper::Keeper,
     names::Affixes,
     plan::Lives,
@@ -58,34 +45,24 @@ fn hint(component: &str) -> String {
 
 /// The names of a server that uses certificates of the operator's own, without the prefix and suffix that kustomize adds.
 #[derive(Clone, Copy)]
-pub(crate) struct Shown {
+pub struct Shown {
     /// The server, in messages.
-    pub(crate) name: &'static str,
+    pub name: &'static str,
     /// The Secret with the certificates.
-    pub(crate) secret: &'static str,
+    pub secret: &'static str,
     /// The Service that leads to the server.
-    pub(crate) service: &'static str,
+    pub service: &'static str,
     /// The ConfigMap with its authorities, for clients other than API servers.
-    pub(crate) authorities: Option<&'static str>,
+    pub authorities: Option<&'static str>,
     /// The component with the Service and the ConfigMap, below `config/`.
-    pub(crate) component: &'static str,
+    pub component: &'static str,
     /// The metric of the seconds until the certificate expires.
-    pub(crate) metric: &'static str,
+    pub metric: &'static str,
 }
 
 impl Shown {
-    #[cfg(feature = "webhooks")]
-    pub(crate) const WEBHOOKS: Self = Self {
-        name: "the webhook server",
-        secret: SECRET,
-        service: SERVICE,
-        authorities: None,
-        component: "../webhook",
-        metric: "kubewright_webhook_certificate_expiry_seconds",
-    };
-
-    /// As in the templates of `config/metrics` and `config/prometheus`.
-    pub(crate) const METRICS: Self = Self {
+    /// The metrics server, as in the templates of `config/metrics` and `config/prometheus`.
+    pub const METRICS: Self = Self {
         name: "the metrics server",
         secret: "metrics-server-cert",
         service: "controller-manager-metrics-service",
@@ -96,64 +73,56 @@ impl Shown {
 }
 
 /// The purpose and the lifetimes of certificates.
-pub(crate) struct Settings {
-    pub(crate) shown: Shown,
+pub struct Settings {
+    /// The names of the server.
+    pub shown: Shown,
     /// It may write on a standby too: whichever replica is first renews, and the others see it.
-    pub(crate) client: Client,
+    pub client: Client,
     /// The operator's name, a part of its field manager.
-    pub(crate) operator: String,
+    pub operator: String,
     /// The namespace of the operator.
-    pub(crate) namespace: String,
+    pub namespace: String,
     /// The prefix and the suffix of names.
-    pub(crate) affixes: Affixes,
+    pub affixes: Affixes,
     /// The prefix and the suffix of names of configurations.
-    pub(crate) configuration_affixes: Affixes,
+    pub configuration_affixes: Affixes,
     /// Further names and addresses of the server.
-    pub(crate) hosts: Vec<String>,
+    pub hosts: Vec<String>,
     /// The configurations that API servers follow.
-    pub(crate) configured: Vec<Configured>,
+    pub configured: Vec<Configured>,
     /// The conversions that the operator serves.
-    pub(crate) converting: Vec<Converting>,
-    pub(crate) reach: Reach,
-    pub(crate) pace: Pace,
+    pub converting: Vec<Converting>,
+    /// The addresses of the webhook server.
+    pub reach: Reach,
+    /// The periods of a renewal.
+    pub pace: Pace,
 }
 
 /// The addresses of the webhook server.
 #[derive(Clone, Default)]
-pub(crate) struct Reach {
+pub struct Reach {
     /// Its address, for this process itself.
-    pub(crate) address: Option<SocketAddr>,
+    pub address: Option<SocketAddr>,
     /// The URL under which API servers reach it, if not through its Service.
-    pub(crate) url: Option<String>,
+    pub url: Option<String>,
     /// Whether this process runs in the cluster, and so reaches the Service.
-    pub(crate) in_cluster: bool,
-}
-
-#[cfg(feature = "webhooks")]
-impl Reach {
-    /// The address at which this process reaches a server that listens on `address`; the loopback address, if the server listens on all.
-    pub(crate) fn local(address: SocketAddr) -> SocketAddr {
-        let ip = match address.ip() {
-            IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
-            IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
-            ip => ip,
-        };
-        SocketAddr::new(ip, address.port())
-    }
+    pub in_cluster: bool,
 }
 
 /// The periods of a renewal.
 #[derive(Clone, Copy)]
-pub(crate) struct Pace {
-    pub(crate) lives: Lives,
+pub struct Pace {
+    /// The lifetimes.
+    pub lives: Lives,
     /// The time between the announcement of a new authority and its first signature: API servers see a change of a configuration a moment later.
-    pub(crate) settle: Duration,
+    pub settle: Duration,
     /// The interval of the checks for a due step.
-    pub(crate) look: Duration,
+    pub look: Duration,
 }
 
 impl Pace {
-    pub(crate) const DEFAULT: Self = Self {
+    /// The periods of the webhook server.
+    pub const DEFAULT: Self = Self {
         lives: Lives::DEFAULT,
         settle: Duration::from_secs(5),
         look: Duration::from_secs(10),
@@ -161,7 +130,7 @@ impl Pace {
 
     /// Prometheus reads authorities from a Secret that its operator makes of the ConfigMap, and that a kubelet mounts:
     /// within some minutes. An hour is also enough for a client that copies them every half hour.
-    pub(crate) const METRICS: Self = Self {
+    pub const METRICS: Self = Self {
         settle: Duration::from_secs(3_600),
         ..Self::DEFAULT
     };
@@ -169,7 +138,7 @@ impl Pace {
 
 /// The status of the certificate that is served. Clones share it.
 #[derive(Clone)]
-pub(crate) struct Standing {
+pub struct Standing {
     /// `Ok` if API servers accept the certificate, else the reason.
     accepted: Arc<Mutex<Result<(), String>>>,
     /// The end of its validity, in seconds since 1970; 0 without a certificate.
@@ -189,8 +158,7 @@ impl Standing {
     /// # Errors
     ///
     /// The reason, if they do not.
-    #[cfg(feature = "webhooks")]
-    pub(crate) fn check(&self) -> Result<(), String> {
+    pub fn check(&self) -> Result<(), String> {
         self.accepted.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 

@@ -13,14 +13,14 @@ const ACCOUNT: &str = "controller-manager";
 
 /// The prefix and suffix that kustomize adds to the names in `config/`.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub(crate) struct Affixes {
+pub struct Affixes {
     prefix: String,
     suffix: String,
 }
 
 impl Affixes {
     /// A prefix alone.
-    pub(crate) fn prefix(prefix: impl Into<String>) -> Self {
+    pub fn prefix(prefix: impl Into<String>) -> Self {
         Self {
             prefix: prefix.into(),
             suffix: String::new(),
@@ -28,7 +28,7 @@ impl Affixes {
     }
 
     /// The affixes of the ServiceAccount that this Pod runs as; `None` outside of a Pod, or if its name is not made from that in `config/rbac`.
-    pub(crate) fn of_this_pod() -> Option<Self> {
+    pub fn of_this_pod() -> Option<Self> {
         Self::of_token(&fs::read_to_string(TOKEN).ok()?)
     }
 
@@ -45,7 +45,7 @@ impl Affixes {
     }
 
     /// The same suffix, and this prefix if there is one.
-    pub(crate) fn with_prefix(&self, prefix: Option<&str>) -> Self {
+    pub fn with_prefix(&self, prefix: Option<&str>) -> Self {
         Self {
             prefix: prefix.unwrap_or(&self.prefix).to_owned(),
             suffix: self.suffix.clone(),
@@ -53,7 +53,7 @@ impl Affixes {
     }
 
     /// The name of an object of `config/` in the cluster.
-    pub(crate) fn apply(&self, name: &str) -> String {
+    pub fn apply(&self, name: &str) -> String {
         format!("{}{name}{}", self.prefix, self.suffix)
     }
 }

@@ -6,16 +6,18 @@ use super::issue::{Issued, authority, leaf};
 
 /// The lifetimes of certificates, in seconds.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Lives {
-    pub(crate) authority: i64,
-    pub(crate) leaf: i64,
+pub struct Lives {
+    /// The lifetime of an authority.
+    pub authority: i64,
+    /// The lifetime of a certificate of a server.
+    pub leaf: i64,
 }
 
 impl Lives {
     /// A year and 90 days: short enough that renewal is routine, and long enough that an operator that is down for a
     /// month comes back with a certificate that is valid. A third of the authority's life is longer than a leaf's, so
     /// each leaf ends before its authority does.
-    pub(crate) const DEFAULT: Self = Self {
+    pub const DEFAULT: Self = Self {
         authority: 365 * 86_400,
         leaf: 90 * 86_400,
     };
@@ -23,15 +25,15 @@ impl Lives {
 
 /// All certificates of one operator, as its Secret keeps them.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-pub(super) struct State {
+pub struct State {
     /// Grows with each change of the authorities that clients have to trust.
-    pub(super) revision: u64,
+    pub revision: u64,
     /// The name of the authorities.
     issuer: String,
     /// The names that the leaf is valid for.
     names: Vec<String>,
     /// The certificate that servers use.
-    pub(super) leaf: Issued,
+    pub leaf: Issued,
     /// The authority that signs the leaf.
     authority: Issued,
     /// The next authority, before clients trust it.
@@ -61,7 +63,7 @@ impl State {
     /// # Errors
     ///
     /// If the system has no random numbers.
-    pub(super) fn new(names: Vec<String>, revision: u64, now: i64, lives: Lives) -> Result<Self, String> {
+    pub fn new(names: Vec<String>, revision: u64, now: i64, lives: Lives) -> Result<Self, String> {
         let issuer = format!("{} CA", names.first().map_or("webhook", String::as_str));
         let authority = authority(&issuer, [now, now + lives.authority])?;
         let leaf = leaf(&authority, &issuer, &names, [now, now + lives.leaf])?;
@@ -142,8 +144,8 @@ impl State {
         Self { revision, ..self }
     }
 
-    /// The authorities that clients have to trust, as PEM, the oldest first: a [`Step::Switch`] does not change it.
-    pub(super) fn bundle(&self) -> String {
+    /// The authorities that clients have to trust, as PEM, the oldest first: a switch to the new authority does not change it.
+    pub fn bundle(&self) -> String {
         let all = [self.old.as_ref(), Some(&self.authority), self.next.as_ref()];
         all.into_iter().flatten().map(Issued::pem).collect()
     }

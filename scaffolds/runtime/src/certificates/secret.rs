@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 const STATE: &str = "state.json";
 
 /// The state that a Secret keeps; `None` if it keeps none, or one that cannot be read.
-pub(super) fn read(secret: &Secret) -> Option<State> {
+pub fn read(secret: &Secret) -> Option<State> {
     let text = secret.data.as_ref()?.get(STATE)?;
     serde_json::from_slice(&text.0)
         .inspect_err(|error| warn!("`{STATE}` of the certificates' Secret cannot be read, and is replaced: {error}"))
@@ -28,7 +28,7 @@ pub(super) fn read(secret: &Secret) -> Option<State> {
 /// # Errors
 ///
 /// If it cannot be written. A Secret that has changed is none: its new state will be seen.
-pub(super) async fn write(client: &Client, secret: &Secret, state: &State, manager: &str) -> Result<()> {
+pub async fn write(client: &Client, secret: &Secret, state: &State, manager: &str) -> Result<()> {
     let (name, namespace) = (secret.metadata.name.as_deref(), secret.metadata.namespace.as_deref());
     let (name, namespace) = (name.unwrap_or_default(), namespace.unwrap_or_default());
     let api: Api<Secret> = Api::namespaced(client.clone(), namespace);

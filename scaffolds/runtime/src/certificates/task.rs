@@ -12,7 +12,7 @@ impl Settings {
     /// # Errors
     ///
     /// [`Error::Kube`](crate::Error::Kube) if the credentials cannot be used.
-    pub(crate) fn of(process: &Process<'_>, shown: Shown, pace: Pace) -> Result<Self> {
+    pub fn of(process: &Process<'_>, shown: Shown, pace: Pace) -> Result<Self> {
         let (manager, options) = (process.manager, process.options);
         let own = Affixes::of_this_pod().filter(|_| process.in_cluster);
         let own = own.unwrap_or_else(|| Affixes::prefix(format!("{}-", manager.name())));
@@ -34,7 +34,7 @@ impl Settings {
 }
 
 /// Keeps certificates as a task of this name.
-pub(crate) fn keep(manager: &Manager, task: &'static str, keeper: Keeper) {
+pub fn keep(manager: &Manager, task: &'static str, keeper: Keeper) {
     let keep = |stop: Stop| async move {
         keeper
             .keep(|| {

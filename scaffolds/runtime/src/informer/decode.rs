@@ -16,7 +16,7 @@ use crate::{isolate::isolated, kind::Kind, object::AnyObject};
 
 /// The beginning of the value of a label, `GROUP/VERSION-only`, of an object that could not be converted from that version: it has nothing but
 /// its metadata, and must not be taken for an object with an empty spec.
-pub(crate) const NOT_CONVERTIBLE: &str = "not-convertible";
+pub const NOT_CONVERTIBLE: &str = "not-convertible";
 
 /// The longest error text that is kept; serde quotes invalid values in full.
 const MAX_ERROR: usize = 512;
@@ -138,7 +138,7 @@ fn split(json: &str) -> (Cow<'_, str>, Option<&str>) {
 /// The label of an object that could not be converted. Whoever may write an object may write its labels, so the label counts only
 /// where the runtime itself writes it: on a custom object with nothing but its metadata, as the name of another version of its group;
 /// and on one that is being deleted, which has empty required fields. Who may write that may also remove its finalizers.
-pub(crate) fn unconverted(json: &str) -> Option<String> {
+pub fn unconverted(json: &str) -> Option<String> {
     #[derive(Deserialize)]
     struct LabelledMetadata {
         #[serde(default)]

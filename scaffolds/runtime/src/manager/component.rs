@@ -13,7 +13,7 @@ use super::{Manager, lock};
 use crate::{error::Result, options::Options, rbac::Rule};
 
 /// A part of an operator, with what its author registers of it.
-pub(crate) trait Component: Any + Send + Sync {
+pub trait Component: Any + Send + Sync {
     /// The manifests and the permissions that it needs in an operator of this name.
     fn declare(&self, operator: &str) -> ComponentManifests;
 
@@ -48,36 +48,37 @@ pub(crate) trait Component: Any + Send + Sync {
 }
 
 /// The manifests of a component, and its permissions.
-pub(crate) struct ComponentManifests {
+pub struct ComponentManifests {
     /// The permissions, which an operator of named namespaces does not get.
-    pub(crate) rules: Vec<Rule>,
-    pub(crate) folder: ManifestFolder,
+    pub rules: Vec<Rule>,
+    /// The folder of the files.
+    pub folder: ManifestFolder,
     /// The documents of each file.
-    pub(crate) files: BTreeMap<String, Vec<Value>>,
+    pub files: BTreeMap<String, Vec<Value>>,
 }
 
 /// A folder of manifests below `config`.
 #[derive(Clone, Copy, Eq, Ord, PartialEq, PartialOrd)]
-pub(crate) enum ManifestFolder {
+pub enum ManifestFolder {
+    /// `config/webhook`.
     Webhook,
+    /// `config/policy`.
     Policy,
 }
 
 /// Begins the end of a server: it finishes what has begun, and clients go elsewhere. The server ends when this is dropped.
-pub(crate) type Drain = Box<dyn Fn() + Send + Sync>;
+pub type Drain = Box<dyn Fn() + Send + Sync>;
 
 /// The process in which a component runs.
-pub(crate) struct Process<'a> {
-    pub(crate) manager: &'a Manager,
-    pub(crate) options: &'a Options,
+pub struct Process<'a> {
+    /// The manager of the operator.
+    pub manager: &'a Manager,
+    /// The flags of the operator.
+    pub options: &'a Options,
     /// Whether the operator works in named namespaces only.
-    #[cfg_attr(
-        not(feature = "webhooks"),
-        expect(dead_code, reason = "all components are of this feature")
-    )]
-    pub(crate) namespaced: bool,
+    pub namespaced: bool,
     /// Whether it runs in a Pod of the cluster that it works for.
-    pub(crate) in_cluster: bool,
+    pub in_cluster: bool,
 }
 
 /// The components of a manager, in the order in which they were first used.
@@ -86,11 +87,7 @@ pub(super) struct Components(Mutex<Vec<Arc<dyn Component>>>);
 
 impl Manager {
     /// The component of this type, which is added when it is first asked for.
-    #[cfg_attr(
-        not(any(feature = "webhooks", test)),
-        expect(dead_code, reason = "all components are of this feature")
-    )]
-    pub(crate) fn component<C: Component + Default>(&self) -> Arc<C> {
+    pub fn component<C: Component + Default>(&self) -> Arc<C> {
         let mut components = lock(&self.core.components.0);
         let known = components.iter().find_map(|it| {
             let it: Arc<dyn Any + Send + Sync> = it.clone();

@@ -51,8 +51,7 @@ pub(super) fn url(text: &str) -> std::result::Result<String, String> {
 
 impl Options {
     /// The further names and addresses of the webhook server, from `--webhook-host` and `--webhook-url`.
-    #[cfg(feature = "webhooks")]
-    pub(crate) fn webhook_hosts(&self) -> Vec<String> {
+    pub fn webhook_hosts(&self) -> Vec<String> {
         let url: Option<Uri> = self.webhook_url.as_ref().and_then(|url| url.parse().ok());
         let of_url = url.as_ref().and_then(Uri::host).map(str::to_owned);
         let mut hosts = self.webhook_host.clone();

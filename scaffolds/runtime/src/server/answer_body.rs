@@ -20,7 +20,7 @@ const FRAME: usize = 64 << 10;
 const SHORT: usize = 4 << 10;
 
 /// The body of a response.
-pub(crate) struct AnswerBody {
+pub struct AnswerBody {
     parts: VecDeque<Bytes>,
     /// Given back once the body has been sent, or will not be.
     memory: Option<Arc<Vec<Reserved>>>,
@@ -39,12 +39,12 @@ impl Drop for Watch {
 
 impl AnswerBody {
     /// A body of one part.
-    pub(crate) fn of(bytes: impl Into<Bytes>) -> Self {
+    pub fn of(bytes: impl Into<Bytes>) -> Self {
         Self::reserved(vec![bytes.into()], Vec::new())
     }
 
     /// A body of these parts, for which memory has been reserved.
-    pub(crate) fn reserved(parts: Vec<Bytes>, memory: Vec<Reserved>) -> Self {
+    pub fn reserved(parts: Vec<Bytes>, memory: Vec<Reserved>) -> Self {
         Self {
             parts: parts.into_iter().filter(|part| !part.is_empty()).collect(),
             memory: (!memory.is_empty()).then(|| Arc::new(memory)),
@@ -66,8 +66,7 @@ impl AnswerBody {
     /// # Errors
     ///
     /// As for [`Share::answer`].
-    #[cfg(feature = "webhooks")]
-    pub(super) async fn reserve(&mut self, share: &Arc<Share>) -> Result<(), String> {
+    pub async fn reserve(&mut self, share: &Arc<Share>) -> Result<(), String> {
         if self.is_uncounted() {
             self.memory = Some(Arc::new(vec![share.answer(self.len()).await?]));
         }
@@ -94,8 +93,8 @@ impl AnswerBody {
     }
 
     /// The whole body.
-    #[cfg(any(test, all(feature = "testing", feature = "webhooks")))]
-    pub(crate) fn bytes(&self) -> Vec<u8> {
+    #[cfg(any(test, feature = "testing"))]
+    pub fn bytes(&self) -> Vec<u8> {
         self.parts.iter().flatten().copied().collect()
     }
 }

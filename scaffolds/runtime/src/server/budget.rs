@@ -14,7 +14,7 @@ use std::{
 
 use tokio::{sync::Semaphore, time::timeout};
 
-pub(crate) use self::pool::Reserved;
+pub use self::pool::Reserved;
 use self::pool::{Part, Pool};
 
 /// The assumed limit of a process without one.
@@ -51,7 +51,7 @@ pub(crate) struct Budget {
 
 /// The part of the budget that one peer may use. Its requests wait for each other, in their order, and delay no request of
 /// others.
-pub(crate) struct Share {
+pub struct Share {
     bodies: Part,
     work: Part,
     answers: Part,
@@ -66,7 +66,7 @@ pub(crate) struct Body {
 
 impl Budget {
     /// The budget of this process.
-    pub(crate) fn shared() -> &'static Self {
+    pub(super) fn shared() -> &'static Self {
         &SHARED
     }
 
@@ -80,7 +80,7 @@ impl Budget {
     }
 
     /// The part of this peer. All of its requests have it in common.
-    pub(crate) fn share(&self, peer: IpAddr) -> Arc<Share> {
+    pub(super) fn share(&self, peer: IpAddr) -> Arc<Share> {
         let mut peers = self.peers.lock().unwrap_or_else(PoisonError::into_inner);
         peers.retain(|_, share| share.strong_count() > 0);
         if let Some(known) = peers.get(&peer).and_then(Weak::upgrade) {
@@ -98,10 +98,9 @@ impl Budget {
 }
 
 impl Share {
-    /// The part of this machine.
-    #[cfg(any(test, feature = "testing"))]
-    pub(crate) fn local() -> Arc<Self> {
-        Budget::shared().share(std::net::Ipv4Addr::LOCALHOST.into())
+    /// The part of this peer in the budget of this process.
+    pub fn of(peer: IpAddr) -> Arc<Self> {
+        Budget::shared().share(peer)
     }
 
     /// The longest body in bytes.
@@ -122,17 +121,17 @@ impl Share {
     /// # Errors
     ///
     /// As for [`cost`](Self::cost).
-    pub(super) async fn work(self: &Arc<Self>, json: &[u8], copies: usize) -> Result<Reserved, String> {
+    pub async fn work(self: &Arc<Self>, json: &[u8], copies: usize) -> Result<Reserved, String> {
         let bytes = self.cost([json], copies)?;
         Ok(self.scratch(bytes).await)
     }
 
-    /// The bytes that work on these texts of JSON takes, as [`decoded`] estimates it, with this many copies.
+    /// The bytes that work on these texts of JSON takes, estimated by their values, with this many copies.
     ///
     /// # Errors
     ///
     /// The work needs more than all of the memory; the message contains the amount.
-    pub(crate) fn cost<'a>(&self, json: impl IntoIterator<Item = &'a [u8]>, copies: usize) -> Result<usize, String> {
+    pub fn cost<'a>(&self, json: impl IntoIterator<Item = &'a [u8]>, copies: usize) -> Result<usize, String> {
         let (mut length, mut bytes) = (0_usize, 0_usize);
         for text in json {
             (length, bytes) = (length.saturating_add(text.len()), bytes.saturating_add(decoded(text)));
@@ -150,7 +149,7 @@ impl Share {
     }
 
     /// Memory for work that takes this many bytes, or all that there is. Waits until others give it back.
-    pub(crate) async fn scratch(self: &Arc<Self>, bytes: usize) -> Reserved {
+    pub async fn scratch(self: &Arc<Self>, bytes: usize) -> Reserved {
         self.work.acquire(bytes).await
     }
 
@@ -159,7 +158,7 @@ impl Share {
     /// # Errors
     ///
     /// There is not enough memory; the message contains the amount.
-    pub(crate) async fn answer(self: &Arc<Self>, bytes: usize) -> Result<Reserved, String> {
+    pub async fn answer(self: &Arc<Self>, bytes: usize) -> Result<Reserved, String> {
         let most = self.answers.pool.longest();
         let reserved = match bytes > most {
             true => None,
@@ -175,12 +174,12 @@ impl Share {
     }
 
     /// As [`scratch`](Self::scratch), without waiting; `None` if there is not enough.
-    pub(crate) fn try_scratch(self: &Arc<Self>, bytes: usize) -> Option<Reserved> {
+    pub fn try_scratch(self: &Arc<Self>, bytes: usize) -> Option<Reserved> {
         self.work.try_acquire(bytes)
     }
 
     /// As [`answer`](Self::answer), without waiting; `None` if there is not enough.
-    pub(crate) fn try_answer(self: &Arc<Self>, bytes: usize) -> Option<Reserved> {
+    pub fn try_answer(self: &Arc<Self>, bytes: usize) -> Option<Reserved> {
         if bytes > self.answers.pool.longest() {
             return None;
         }
@@ -189,7 +188,7 @@ impl Share {
 
     /// Waits until fewer requests of this peer than there are processors work or wait for one: whoever waits behind it then waits
     /// for few of its requests, however many it has sent.
-    pub(crate) async fn turn(self: &Arc<Self>) -> impl Send + use<> {
+    pub async fn turn(self: &Arc<Self>) -> impl Send + use<> {
         // Another request of the peer finds its share while this is held.
         (Arc::clone(&self.turns).acquire_owned().await, Arc::clone(self))
     }

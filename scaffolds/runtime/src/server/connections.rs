@@ -30,7 +30,6 @@ impl Most {
     };
     /// All requests of an API server come from one address, and its client (Go's `http.Transport`) opens as many
     /// connections as it has requests.
-    #[cfg(feature = "webhooks")]
     pub(super) const OF_API_SERVERS: Self = Self {
         all: 1024,
         of_one_peer: 512,

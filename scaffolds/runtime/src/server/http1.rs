@@ -36,22 +36,25 @@ const PAUSE: Duration = Duration::from_millis(100);
 const BODY: Duration = Duration::from_secs(30);
 
 /// A request.
-pub(super) struct Question {
-    pub(super) method: Method,
-    pub(super) uri: Uri,
-    pub(super) headers: HeaderMap,
+pub struct Question {
+    /// Its method.
+    pub method: Method,
+    /// Its path and query.
+    pub uri: Uri,
+    /// Its headers.
+    pub headers: HeaderMap,
     /// Empty if the limits allow none.
-    #[cfg_attr(not(feature = "webhooks"), expect(dead_code, reason = "only webhooks read bodies"))]
-    pub(super) body: Bytes,
+    pub body: Bytes,
     /// The client's address.
-    pub(super) peer: IpAddr,
+    pub peer: IpAddr,
 }
 
 /// A response.
-pub(super) type Answer = Response<AnswerBody>;
+pub type Answer = Response<AnswerBody>;
 
 /// Handles requests.
-pub(super) trait Handler: Send + Sync + 'static {
+pub trait Handler: Send + Sync + 'static {
+    /// The response to a request.
     fn answer(self: Arc<Self>, question: Question) -> BoxFuture<'static, Answer>;
 
     /// The longest body in bytes for this path, if it differs from the server's limits.
@@ -61,7 +64,7 @@ pub(super) trait Handler: Send + Sync + 'static {
 }
 
 /// A plain text, in the form of Kubernetes' servers.
-pub(super) fn text(status: StatusCode, text: impl Into<String>) -> Answer {
+pub fn text(status: StatusCode, text: impl Into<String>) -> Answer {
     let mut answer = Response::new(AnswerBody::of(text.into()));
     *answer.status_mut() = status;
     let headers = answer.headers_mut();

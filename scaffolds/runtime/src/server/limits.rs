@@ -41,7 +41,6 @@ impl Limits {
     /// An API server keeps an idle connection for 90 s (Go's `http.Transport`). If this server closed it earlier, a
     /// request that is sent at that moment would fail, and a POST is not repeated. The body: controller-runtime,
     /// `pkg/webhook/admission/http.go`, `maxRequestSize`.
-    #[cfg(feature = "webhooks")]
     pub(super) const WEBHOOKS: Self = Self {
         silence: Duration::from_secs(120),
         keep_alive: true,

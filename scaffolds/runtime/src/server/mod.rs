@@ -3,7 +3,6 @@
 
 mod answer_body;
 mod auth;
-#[cfg_attr(not(feature = "webhooks"), expect(dead_code, reason = "only webhooks read bodies"))]
 mod budget;
 mod connections;
 mod http1;
@@ -15,8 +14,6 @@ mod scrape;
 pub(crate) mod selfsigned;
 mod stall;
 mod tls;
-#[cfg(feature = "webhooks")]
-mod webhooks;
 
 use std::{net::SocketAddr, sync::Arc, thread};
 
@@ -24,18 +21,15 @@ use kube::Config;
 use tokio::{net::TcpListener, runtime, sync::oneshot};
 use tracing::info;
 
-pub(crate) use self::tls::Held;
-#[cfg(feature = "webhooks")]
-pub(crate) use self::{
+pub use self::{
     answer_body::AnswerBody,
     budget::{Reserved, Share},
-    webhooks::{Endpoint, Webhooks},
-};
-use self::{auth::Gatekeeper, limits::Limits, profile::Profiles, scrape::Scrape, tls::Identity};
-pub use self::{
+    http1::{Answer, Handler, Question, text},
     probes::{Checks, Probes},
     routes::{RouteRequest, RouteResponse, Routes},
+    tls::{Held, Identity},
 };
+use self::{auth::Gatekeeper, limits::Limits, profile::Profiles, scrape::Scrape};
 use crate::{
     client::{self, WriteGate},
     error::{Error, Result},
@@ -215,6 +209,36 @@ fn scrapes(
     let client = client::build(config.clone(), agent, scrape.metrics(), WriteGate::open())?;
     let handler = scrape.guarded(Gatekeeper::new(client));
     listen(FLAG, address, service(Some(identity), handler))
+}
+
+/// Serves API servers over HTTPS, as a task of the current tokio runtime. An API server may have 512 connections at a time.
+///
+/// # Errors
+///
+/// [`Error::Setup`] if the address, which this flag sets, cannot be listened on.
+pub fn serve_api_servers(
+    flag: &str,
+    address: &BindAddress,
+    identity: Identity,
+    handler: Arc<dyn Handler>,
+) -> Result<Option<SocketAddr>> {
+    let service = http1::Service {
+        tls: Some(identity.acceptor()),
+        handler,
+        limits: Limits::WEBHOOKS,
+    };
+    listen(flag, address, service)
+}
+
+/// As [`serve_api_servers`] without TLS, forever.
+#[cfg(feature = "testing")]
+pub async fn serve_without_tls(listener: TcpListener, handler: Arc<dyn Handler>) {
+    let service = http1::Service {
+        tls: None,
+        handler,
+        limits: Limits::WEBHOOKS,
+    };
+    http1::serve(listener, service).await;
 }
 
 /// Listens and serves as a task of the current runtime.

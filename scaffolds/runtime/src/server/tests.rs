@@ -23,8 +23,6 @@ use tokio_rustls::rustls::{
 
 use super::*;
 
-mod flood;
-mod memory;
 mod pages;
 
 #[derive(Parser)]

@@ -31,7 +31,7 @@ use crate::{
 const LOOK: Duration = Duration::from_secs(10);
 
 /// A server's certificate and key.
-pub(super) struct Identity {
+pub struct Identity {
     /// The server, in messages.
     of: &'static str,
     current: Arc<Current>,
@@ -59,16 +59,16 @@ impl Current {
 }
 
 /// A certificate that its owner sets, also while a server uses it. Until then handshakes fail.
-pub(crate) struct Held(Arc<Current>);
+pub struct Held(Arc<Current>);
 
 impl Held {
     /// No certificate yet.
-    pub(crate) fn new() -> Self {
+    pub fn new() -> Self {
         Self(Current::new(None))
     }
 
     /// The same certificate, for a server.
-    pub(crate) fn shared(&self) -> Self {
+    pub fn shared(&self) -> Self {
         Self(self.0.clone())
     }
 
@@ -77,7 +77,7 @@ impl Held {
     /// # Errors
     ///
     /// The reason, if they cannot be used.
-    pub(crate) fn set(&self, certificate: &[u8], key: &[u8]) -> Result<(), String> {
+    pub fn set(&self, certificate: &[u8], key: &[u8]) -> Result<(), String> {
         let chain = vec![CertificateDer::from(certificate.to_vec())];
         let key = PrivatePkcs8KeyDer::from(key.to_vec()).into();
         let pair = CertifiedKey::from_der(chain, key, &provider()).map_err(|error| error.to_string())?;
@@ -98,7 +98,7 @@ impl Identity {
     /// # Errors
     ///
     /// [`Error::Setup`] if they cannot be read, or do not match.
-    pub(super) fn files(of: &'static str, [certificate, key]: [PathBuf; 2], metrics: &Metrics) -> Result<Self> {
+    pub fn files(of: &'static str, [certificate, key]: [PathBuf; 2], metrics: &Metrics) -> Result<Self> {
         let counter = |name, help| metrics.counter(name, help, &[]);
         let mut files = Files {
             certificate,
@@ -136,7 +136,7 @@ impl Identity {
     }
 
     /// A certificate that its owner sets.
-    pub(super) fn held(of: &'static str, held: &Held) -> Self {
+    pub fn held(of: &'static str, held: &Held) -> Self {
         Self {
             of,
             current: held.0.clone(),

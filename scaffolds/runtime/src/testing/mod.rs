@@ -17,10 +17,6 @@ mod operator;
 mod policies;
 mod refusals;
 mod rehearsal;
-#[cfg(feature = "webhooks")]
-mod round_trip;
-#[cfg(feature = "webhooks")]
-mod trial;
 mod variables;
 mod webhooks;
 
@@ -48,14 +44,7 @@ pub use self::fixtures::{apply, from_yaml, wait_for_condition, wait_for_conditio
 pub use self::launch::OperatorBuilder;
 pub use self::operator::{Program, RunningOperator};
 pub use self::rehearsal::{Rehearsal, Rehearsed, Write};
-#[cfg(feature = "webhooks")]
-pub use self::round_trip::{RoundTrips, round_trips};
-#[cfg(feature = "webhooks")]
-pub use self::trial::{Mutated, Trial};
 use self::{builder::Server, launch::Launch};
-#[doc(hidden)] // For the tests of the runtime itself.
-#[cfg(feature = "webhooks")]
-pub use crate::conversion::Reviews;
 pub use crate::jitter::seed_delays;
 use crate::{
     connection, crds,

@@ -2,12 +2,12 @@
 
 use std::{env, path::Path};
 
-use kubewright_schema::files;
+use kubewright_schema::{files, webhook::SECRET};
 use serde_json::{Value, json};
 
 use super::{TestCluster, account::owner, converters::Converters, fixtures::apply_one};
 use crate::{
-    certificates::{CONFIGURATIONS, SECRET},
+    certificates::CONFIGURATIONS,
     error::{Error, Result},
     options::LocalAddress,
 };

@@ -12,8 +12,9 @@ use clap::Parser;
 use control_plane::{foobar::FooBar, root, run};
 use k8s_openapi::api::core::v1::Pod;
 use kubewright_manifests::chart;
-use kubewright_runtime::{Admission, Change, Defaulter, FailurePolicy, Operator, Options, Validator, Verdict, Webhook};
+use kubewright_runtime::{Operator, Options};
 use kubewright_schema::yaml;
+use kubewright_webhooks::{Admission, Change, Defaulter, FailurePolicy, Validator, Verdict, Webhook};
 use serde_json::Value;
 
 use crate::Programs;

@@ -16,7 +16,8 @@ use kube::{
     Api, Client, CustomResource,
     api::{DeleteParams, ObjectMeta, Patch, PatchParams, PostParams},
 };
-use kubewright_runtime::{Hub, Manager, Operator, Options};
+use kubewright_runtime::{Manager, Operator, Options};
+use kubewright_webhooks::Hub;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 

@@ -1,39 +1,20 @@
-//! Certificates at work: an API server calls webhooks that a replica of an operator serves.
+//! Certificates of the metrics server at work. Tests about the webhook server are in `kubewright-webhooks`.
 
-mod conversion;
-mod deployment;
-mod foobars;
-mod forgotten;
 mod metrics;
-mod migration;
-mod requests;
-mod rotation;
-mod story;
 
 use std::{future::pending, time::Duration};
 
 use clap::Parser;
+use http::Request;
 use kube::{Client, client::Body};
 use serde_json::Value;
-use tokio::{
-    task::JoinHandle,
-    time::{Instant, sleep},
-};
+use tokio::time::{Instant, sleep};
 
-use self::deployment::{apply, deploy};
 use super::*;
-use crate::{
-    manager::Manager,
-    options::Options,
-    server::{Held, Webhooks},
-    webhook::component::{configured, converting},
-};
+use crate::{options::Options, server::Held};
 
 /// The prefix that kustomize adds to names.
 const PREFIX: &str = "foobar-operator-";
-/// The same for configurations, as in a chart's second release of one name.
-const CONFIGURATION_PREFIX: &str = "elsewhere.foobar-operator-";
-const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 /// The name of the operator.
 const OPERATOR: &str = "foobar-operator";
 
@@ -43,80 +24,12 @@ struct Flags {
     operator: Options,
 }
 
-/// Intervals of a test without renewals.
-const PACE: Pace = Pace {
-    look: Duration::from_millis(200),
-    ..Pace::DEFAULT
-};
-
-/// A replica of the operator: its webhook server and the task that keeps the certificates. Both end when it is dropped.
-struct Replica {
-    server: Webhooks,
-    standing: Standing,
-    keeper: JoinHandle<()>,
-}
-
-impl Replica {
-    /// Serves the webhooks of a manager. API servers reach its converters through the Service, or at the URL.
-    fn start(manager: &Manager, namespace: &str, pace: Pace, url: Option<String>) -> Self {
-        Self::reached(manager, namespace, pace, |_| url)
-    }
-
-    /// As above; API servers reach its converters at its own address.
-    fn start_here(manager: &Manager, namespace: &str) -> Self {
-        Self::reached(manager, namespace, PACE, |address| Some(format!("https://{address}")))
-    }
-
-    fn reached(manager: &Manager, namespace: &str, pace: Pace, url: impl FnOnce(SocketAddr) -> Option<String>) -> Self {
-        let held = Held::new();
-        let options = Flags::parse_from(["operator", "--webhook-bind-address=127.0.0.1:0"]).operator;
-        let hooks = manager.hooks();
-        let endpoints = hooks.iter().map(|hook| hook.endpoint.clone()).collect();
-        let server = Webhooks::start(&options, endpoints, manager.metrics(), &held)
-            .unwrap()
-            .unwrap();
-        let settings = Settings {
-            shown: Shown::WEBHOOKS,
-            client: manager.client().clone(),
-            operator: OPERATOR.to_owned(),
-            namespace: namespace.to_owned(),
-            affixes: Affixes::prefix(PREFIX),
-            configuration_affixes: Affixes::prefix(CONFIGURATION_PREFIX),
-            hosts: vec!["127.0.0.1".to_owned()],
-            configured: configured(&hooks),
-            converting: converting(&hooks),
-            reach: Reach {
-                address: Some(server.address()),
-                url: url(server.address()),
-                in_cluster: false,
-            },
-            pace,
-        };
-        let keeper = Keeper::new(settings, held, manager.metrics());
-        let standing = keeper.standing();
-        let keeper = tokio::spawn(keeper.keep(pending));
-        Self {
-            server,
-            standing,
-            keeper,
-        }
-    }
-
-    /// Where it serves its webhooks.
-    fn url(&self) -> String {
-        format!("https://{}", self.server.address())
-    }
-
-    /// Waits until API servers accept its certificate.
-    async fn ready(&self) {
-        until("an accepted certificate", async || self.standing.check().is_ok()).await;
-    }
-}
-
-impl Drop for Replica {
-    fn drop(&mut self) {
-        self.keeper.abort();
-    }
+/// Applies an object of a collection as `kubectl apply --server-side --force-conflicts` does.
+async fn apply(client: &Client, collection: &str, object: &Value) -> (u16, Value) {
+    let name = object["metadata"]["name"].as_str().unwrap();
+    let request = Request::patch(format!("{collection}/{name}?fieldManager=kubectl&force=true"));
+    let request = request.header("content-type", "application/apply-patch+yaml");
+    send(client, request, object).await
 }
 
 /// Sends a request with this body, and returns code and body of the answer.

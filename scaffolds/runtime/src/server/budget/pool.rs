@@ -39,7 +39,7 @@ pub(super) struct Part {
 }
 
 /// A part of the budget, which is given back on drop.
-pub(crate) struct Reserved {
+pub struct Reserved {
     pool: Arc<Pool>,
     peer: IpAddr,
     bytes: usize,

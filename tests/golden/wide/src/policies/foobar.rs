@@ -2,7 +2,8 @@
 //! type itself if they need the object alone.
 
 use api::test::v1::FooBar;
-use kubewright_runtime::{Manager, Policy, Result, Validating, Validation};
+use kubewright_runtime::{Manager, Result};
+use kubewright_webhooks::{Policy, Validating, Validation};
 
 /// The label of a namespace with the prefix of the names of its objects.
 const PREFIX: &str = "test.example.com/name-prefix";
@@ -28,7 +29,8 @@ fn policy() -> Policy<Validating> {
 
 #[cfg(test)]
 mod tests {
-    use kubewright_runtime::testing::{Trial, from_yaml};
+    use kubewright_runtime::testing::from_yaml;
+    use kubewright_webhooks::testing::Trial;
 
     use super::*;
 

@@ -2,7 +2,8 @@
 //! defaults in the type itself for values that are always the same.
 
 use api::test::v1::FooBar;
-use kubewright_runtime::{Manager, Mutating, Policy, Result};
+use kubewright_runtime::{Manager, Result};
+use kubewright_webhooks::{Mutating, Policy};
 
 /// The label of a namespace that is copied to its objects.
 const TEAM: &str = "test.example.com/team";
@@ -28,7 +29,8 @@ fn policy() -> Policy<Mutating> {
 
 #[cfg(test)]
 mod tests {
-    use kubewright_runtime::testing::{Mutated, Trial, from_yaml};
+    use kubewright_runtime::testing::from_yaml;
+    use kubewright_webhooks::testing::{Mutated, Trial};
 
     use super::*;
 

@@ -3,9 +3,9 @@
 
 use k8s_openapi::api::apps::v1::Deployment;
 use kube::{Resource, api::ObjectMeta};
-use kubewright_runtime::{
-    Admission, Change, Defaulter, FailurePolicy, Manager, Operation, Result, Validator, Verdict,
-    Webhook,
+use kubewright_runtime::{Manager, Result};
+use kubewright_webhooks::{
+    Admission, Change, Defaulter, FailurePolicy, Operation, Validator, Verdict, Webhook,
 };
 
 use crate::app::App;

@@ -3,9 +3,8 @@
 
 use api::test::v1::FooBar;
 use kube::ResourceExt;
-use kubewright_runtime::{
-    Admission, Change, Defaulter, Manager, Operation, Result, Validator, Verdict, Webhook,
-};
+use kubewright_runtime::{Manager, Result};
+use kubewright_webhooks::{Admission, Change, Defaulter, Operation, Validator, Verdict, Webhook};
 
 use crate::app::App;
 

@@ -3,9 +3,8 @@
 
 use api::water::v1::Pump;
 use kube::{Resource, api::ObjectMeta};
-use kubewright_runtime::{
-    Admission, Change, Defaulter, Manager, Operation, Result, Validator, Verdict, Webhook,
-};
+use kubewright_runtime::{Manager, Result};
+use kubewright_webhooks::{Admission, Change, Defaulter, Operation, Validator, Verdict, Webhook};
 
 use crate::app::App;
 

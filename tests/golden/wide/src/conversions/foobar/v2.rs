@@ -67,8 +67,8 @@ fn status_from_hub(from: v1::FooBarStatus) -> v2::FooBarStatus {
 
 #[cfg(test)]
 mod tests {
-    use kubewright_runtime::Hub;
-    use kubewright_runtime::testing::round_trips;
+    use kubewright_webhooks::Hub;
+    use kubewright_webhooks::testing::round_trips;
 
     use super::*;
 

@@ -1,0 +1,183 @@
+//! The kustomize component `config/webhook`: the configurations, and what their Service and certificates need.
+
+use std::collections::BTreeMap;
+
+use kubewright_runtime::{
+    Rule,
+    component::certificates::{CONFIGURATIONS, Configured, Converting},
+};
+use kubewright_schema::webhook::{SECRET, SERVICE};
+use serde_json::{Value, json};
+
+use super::registered::{Hooked, Purpose};
+
+/// The operator's namespace in what `make manifests` writes. Kustomize replaces it.
+pub(crate) const NAMESPACE: &str = "system";
+/// The group of the configurations.
+const GROUP: &str = "admissionregistration.k8s.io";
+/// The port of the server, by default.
+const PORT: u16 = 9443;
+
+/// The entries of those of these webhooks that are in this configuration.
+fn entries(it: Configured, hooks: &[Hooked]) -> impl Iterator<Item = &Value> {
+    hooks.iter().filter_map(move |hook| match &hook.purpose {
+        Purpose::Admission { mutating, entry } if *mutating == it.mutating => Some(entry),
+        _ => None,
+    })
+}
+
+/// The configurations that an operator with these webhooks has.
+pub(crate) fn configured(hooks: &[Hooked]) -> Vec<Configured> {
+    let all = CONFIGURATIONS.into_iter();
+    all.filter(|it| entries(*it, hooks).next().is_some()).collect()
+}
+
+/// The files of `config/webhook` for an operator of this name; none if it has no webhooks.
+pub(crate) fn files(hooks: &[Hooked], operator: &str) -> BTreeMap<String, Vec<Value>> {
+    if hooks.is_empty() {
+        return BTreeMap::new();
+    }
+    let labels = json!({"app.kubernetes.io/name": operator, "control-plane": "controller-manager"});
+    let named =
+        |name: &str| json!({"name": name, "namespace": NAMESPACE, "labels": {"app.kubernetes.io/name": operator}});
+    let service = json!({
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": named(SERVICE),
+        "spec": {
+            "ports": [{"name": "https", "port": 443, "protocol": "TCP", "targetPort": "webhook"}],
+            "selector": labels,
+        },
+    });
+    // Without data, which is the operator's alone.
+    let secret = json!({"apiVersion": "v1", "kind": "Secret", "metadata": named(SECRET), "type": "Opaque"});
+    let budget = json!({
+        "apiVersion": "policy/v1",
+        "kind": "PodDisruptionBudget",
+        "metadata": named("controller-manager"),
+        // Not minAvailable, with which one replica blocks the drain of its node.
+        "spec": {"maxUnavailable": 1, "selector": {"matchLabels": labels}},
+    });
+    let configurations = configurations(hooks);
+    let mut files = vec![
+        ("deployment_patch.yaml", vec![deployment(&labels)]),
+        ("kustomization.yaml", vec![kustomization(!configurations.is_empty())]),
+        ("kustomizeconfig.yaml", vec![references()]),
+        ("pod_disruption_budget.yaml", vec![budget]),
+        ("secret.yaml", vec![secret]),
+        ("service.yaml", vec![service]),
+    ];
+    // Conversions are in no configuration.
+    if !configurations.is_empty() {
+        files.push(("manifests.yaml", configurations));
+    }
+    let named = files.into_iter().map(|(name, documents)| (name.to_owned(), documents));
+    named.collect()
+}
+
+/// The configurations with the webhooks, each sorted by name: the API server calls mutating webhooks in this order.
+fn configurations(hooks: &[Hooked]) -> Vec<Value> {
+    let document = |it: Configured| {
+        let mut entries: Vec<_> = entries(it, hooks).cloned().collect();
+        entries.sort_by_key(|entry| entry["name"].as_str().unwrap_or_default().to_owned());
+        json!({
+            "apiVersion": format!("{GROUP}/v1"),
+            "kind": it.kind,
+            "metadata": {"name": it.name},
+            "webhooks": entries,
+        })
+    };
+    configured(hooks).into_iter().map(document).collect()
+}
+
+fn kustomization(has_configurations: bool) -> Value {
+    let resources = [
+        "manifests.yaml",
+        "service.yaml",
+        "secret.yaml",
+        "pod_disruption_budget.yaml",
+    ];
+    json!({
+        "apiVersion": "kustomize.config.k8s.io/v1alpha1",
+        "kind": "Component",
+        "resources": &resources[usize::from(!has_configurations)..],
+        "configurations": ["kustomizeconfig.yaml"],
+        "patches": [{"path": "deployment_patch.yaml", "target": {"kind": "Deployment", "name": "controller-manager"}}],
+    })
+}
+
+/// Where kustomize has to look for the names of the configurations and of the operator's namespace; it knows where those of
+/// Services and Secrets are.
+fn references() -> Value {
+    let reference = |kind: &str| {
+        let place = json!({"kind": "ClusterRole", "group": "rbac.authorization.k8s.io", "path": "rules/resourceNames"});
+        json!({"kind": kind, "group": GROUP, "fieldSpecs": [place]})
+    };
+    let left_out = CONFIGURATIONS.map(
+        |it| json!({"kind": it.kind, "group": GROUP, "path": "webhooks/namespaceSelector/matchExpressions/values"}),
+    );
+    let namespace = json!({"kind": "Namespace", "version": "v1", "fieldSpecs": left_out});
+    let named = CONFIGURATIONS.map(|it| reference(it.kind));
+    json!({"nameReference": named.into_iter().chain([namespace]).collect::<Vec<_>>()})
+}
+
+/// Two replicas on different nodes, of which one is always there: while none is, writes fail.
+fn deployment(labels: &Value) -> Value {
+    let spread = json!({
+        "maxSkew": 1,
+        "topologyKey": "kubernetes.io/hostname",
+        "whenUnsatisfiable": "ScheduleAnyway",
+        "labelSelector": {"matchLabels": labels},
+    });
+    let strategy = json!({"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}});
+    let port = json!({"name": "webhook", "containerPort": PORT, "protocol": "TCP"});
+    json!([
+        {"op": "test", "path": "/spec/template/spec/containers/0/name", "value": "manager"},
+        {"op": "add", "path": "/spec/replicas", "value": 2},
+        {"op": "add", "path": "/spec/strategy", "value": strategy},
+        {"op": "add", "path": "/spec/template/spec/topologySpreadConstraints", "value": [spread]},
+        {"op": "add", "path": "/spec/template/spec/containers/0/ports/-", "value": port},
+    ])
+}
+
+/// The conversions among these webhooks.
+pub(crate) fn converting(hooks: &[Hooked]) -> Vec<Converting> {
+    let converting = hooks.iter().filter_map(|hook| match &hook.purpose {
+        Purpose::Admission { .. } => None,
+        Purpose::Conversion {
+            definition,
+            api_version,
+            stored,
+        } => Some(Converting {
+            definition: definition.clone(),
+            api_version: api_version.clone(),
+            path: hook.endpoint.path().to_owned(),
+            stored: stored.clone(),
+        }),
+    });
+    converting.collect()
+}
+
+/// The permissions for the operator's certificates: one Secret, its own configurations, and the definitions of the kinds
+/// that it converts, whose objects it reads. If it works in named
+/// namespaces only, it has no configurations of its own to write.
+pub(crate) fn rules(hooks: &[Hooked]) -> Vec<Rule> {
+    const VERBS: [&str; 4] = ["get", "list", "watch", "patch"];
+    if hooks.is_empty() {
+        return Vec::new();
+    }
+    let secret = Rule::new(&[""], &["secrets"], &VERBS)
+        .names(&[SECRET])
+        .in_own_namespace();
+    let configurations = configured(hooks).into_iter();
+    let configurations = configurations.map(|it| Rule::new(&[GROUP], &[it.plural], &VERBS).names(&[it.name]));
+    let converting = converting(hooks);
+    let definitions: Vec<_> = converting.iter().map(|it| it.definition.as_str()).collect();
+    let definitions = (!definitions.is_empty())
+        .then(|| Rule::new(&["apiextensions.k8s.io"], &["customresourcedefinitions"], &VERBS).names(&definitions));
+    // To write objects of which a version shows nothing but metadata.
+    let kinds = converting.iter().filter_map(|it| it.definition.split_once('.'));
+    let kinds = kinds.map(|(plural, group)| Rule::new(&[group], &[plural], &["get"]));
+    let rules = [secret].into_iter().chain(configurations).chain(definitions);
+    rules.chain(kinds).collect()
+}
