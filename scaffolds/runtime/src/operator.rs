@@ -325,7 +325,7 @@ fn metrics_certificate(process: &Process<'_>) -> Result<Option<Held>> {
         let hint = "pass either --metrics-own-cert or --metrics-cert-path";
         return Err(Error::Setup(format!("{text}\n\nhint: {hint}")));
     }
-    let held = Held::new();
+    let held = Held::default();
     let settings = Settings::of(process, Shown::METRICS, Pace::METRICS)?;
     let keeper = Keeper::new(settings, held.shared(), manager.metrics());
     certificates::keep(manager, "metrics-certificates", keeper);

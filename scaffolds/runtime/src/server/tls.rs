@@ -61,12 +61,14 @@ impl Current {
 /// A certificate that its owner sets, also while a server uses it. Until then handshakes fail.
 pub struct Held(Arc<Current>);
 
-impl Held {
+impl Default for Held {
     /// No certificate yet.
-    pub fn new() -> Self {
+    fn default() -> Self {
         Self(Current::new(None))
     }
+}
 
+impl Held {
     /// The same certificate, for a server.
     pub fn shared(&self) -> Self {
         Self(self.0.clone())

@@ -80,7 +80,7 @@ impl Replica {
     }
 
     fn reached(manager: &Manager, namespace: &str, pace: Pace, url: impl FnOnce(SocketAddr) -> Option<String>) -> Self {
-        let held = Held::new();
+        let held = Held::default();
         let options = Flags::parse_from(["operator", "--webhook-bind-address=127.0.0.1:0"]).operator;
         let hooks = hooks(manager);
         let endpoints = hooks.iter().map(|hook| hook.endpoint.clone()).collect();

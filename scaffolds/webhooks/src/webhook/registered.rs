@@ -89,7 +89,7 @@ impl Component for RegisteredWebhooks {
         if hooks.is_empty() || options.webhook_bind_address == BindAddress::Off {
             return Ok(None);
         }
-        let held = Held::new();
+        let held = Held::default();
         let endpoints = hooks.iter().map(|hook| hook.endpoint.clone()).collect();
         let server = Webhooks::start(options, endpoints, process.manager.metrics(), &held)?;
         if let Some(server) = &server {

@@ -41,7 +41,7 @@ const LAG: Duration = Duration::from_millis(500);
 
 /// A replica of an operator without webhooks: its metrics server, and the task that keeps its certificate.
 async fn replica(client: &Client, api_server: SocketAddr) -> Servers {
-    let (held, metrics) = (Held::new(), Metrics::new());
+    let (held, metrics) = (Held::default(), Metrics::new());
     let settings = Settings {
         shown: Shown::METRICS,
         client: client.clone(),
