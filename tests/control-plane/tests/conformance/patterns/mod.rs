@@ -5,6 +5,7 @@ mod deployment;
 mod internal;
 mod others;
 mod pods;
+mod stateful;
 mod victims;
 
 use anyhow::{Result, ensure};
@@ -25,9 +26,10 @@ const CRD: &str = "../../../tests/external/well.yaml";
 
 /// One kind for each pattern. `Order` has an internal kind, `OrderRun`; `Widget` has two versions; two kinds are not
 /// the project's own.
-const APIS: [Generate; 7] = [
+const APIS: [Generate; 8] = [
     generate("Widget", &[]),
     generate("Site", &["--pattern", "deployment", "--image", IMAGE]),
+    generate("Store", &["--pattern", "stateful", "--image", "registry.k8s.io/pause"]),
     generate("Worker", &["--pattern", "replicas", "--image", IMAGE]),
     generate("Order", &["--pattern", "internal", "--internal-kind", "OrderRun"]),
     Generate {
@@ -74,7 +76,7 @@ impl Case<'_> {
             .kubeconfig_of_service_account(&namespace, &account)
             .await?;
         self.stage.patterns = Some((project, kubeconfig));
-        for kind in ["Widget", "Site", "Worker", "Order", "OrderRun"] {
+        for kind in ["Widget", "Site", "Store", "Worker", "Order", "OrderRun"] {
             let objects = self.objects(kind);
             eventually(&format!("{kind}s to be served"), PATIENCE, async || {
                 Ok(Some(objects.list(&ListParams::default()).await?))
