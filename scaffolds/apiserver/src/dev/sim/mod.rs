@@ -7,10 +7,12 @@ mod call;
 mod change;
 mod connection;
 mod explore;
+mod external;
 mod fault;
 mod kept;
 mod oracle;
 mod panics;
+mod picture;
 mod processes;
 mod reconciles;
 mod report;
@@ -44,6 +46,7 @@ use self::{
 pub use self::{
     connection::Connection,
     explore::{FailedRun, Report},
+    external::{Contents, documents},
     oracle::{Finding, Oracle},
 };
 use super::{manifests::Manifest, print};
@@ -215,6 +218,10 @@ impl Simulation {
         match arguments.is_json {
             true => print(&format!("{:#}\n", report::json(&report)))?,
             false => print(&report::people(&report))?,
+        }
+        if let Some(failure) = &report.failure {
+            let path = picture::write(report.seed, failure)?;
+            eprintln!("picture: {}", path.display());
         }
         if let Some(failure) = report
             .failure
