@@ -11,6 +11,7 @@ use tower::{BoxError, ServiceExt, util::BoxCloneSyncService};
 
 use crate::{FooBar, wrong::ready};
 
+// ANCHOR: client
 /// The client of the DNS service: sends a request, and returns the code of the answer.
 pub type Dns = BoxCloneSyncService<Request<String>, StatusCode, BoxError>;
 
@@ -20,6 +21,7 @@ pub fn simulated(connection: &Connection) -> Dns {
     let service = ServiceExt::<Request<String>>::map_response(service, |answer| answer.status());
     Dns::new(service)
 }
+// ANCHOR_END: client
 
 /// What is wrong with an operator of the service.
 #[derive(Clone, Copy, Eq, PartialEq)]
@@ -30,6 +32,8 @@ pub enum Mistake {
     Creates,
     /// It names records after the names of objects: a late request for a deleted object deletes the record of its successor.
     Names,
+    /// It writes by its cache: after a restart, which may contain an object that is deleted.
+    Trusts,
     /// It has no finalizer.
     Leaves,
     /// It takes any answer for success.
@@ -37,9 +41,10 @@ pub enum Mistake {
 }
 
 /// The wrong ones, and what a simulation finds.
-pub const WRONG: [(Mistake, Oracle); 4] = [
+pub const WRONG: [(Mistake, Oracle); 5] = [
     (Mistake::Creates, Oracle::State),
     (Mistake::Names, Oracle::State),
+    (Mistake::Trusts, Oracle::State),
     (Mistake::Leaves, Oracle::Leftover),
     (Mistake::Ignores, Oracle::State),
 ];
@@ -57,10 +62,14 @@ pub fn register(manager: &Manager, dns: Dns, mistake: Mistake) -> Result<()> {
     Controller::<FooBar>::new("foobar").register(manager, Recording { dns, mistake })
 }
 
+fn is_deleted(object: &FooBar) -> bool {
+    object.metadata.deletion_timestamp.is_some()
+}
+
 impl Recording {
     async fn send(&self, object: &FooBar, method: Method, body: String) -> Result<StatusCode> {
         let name = match self.mistake {
-            Mistake::Names => object.name_any(),
+            Mistake::Names | Mistake::Leaves => object.name_any(),
             _ => object.uid().unwrap_or_default(),
         };
         let url = format!("https://dns.example.com/records/{name}");
@@ -76,6 +85,10 @@ impl Reconciler<FooBar> for Recording {
     }
 
     async fn reconcile(&self, cx: &Context<FooBar>, object: Arc<FooBar>) -> Result<Action> {
+        // The cache may contain an object that was deleted long ago, and whose record nobody would delete again.
+        if self.mistake != Mistake::Trusts && cx.live().await?.is_none_or(|live| is_deleted(&live)) {
+            return Ok(Action::Done);
+        }
         let method = match self.mistake {
             Mistake::Creates if object.status.is_none() => Method::POST,
             _ => Method::PUT,

@@ -24,7 +24,7 @@ use tower::{BoxError, ServiceExt};
 
 use super::{
     call::{Class, SentRequest},
-    external::{Contents, System},
+    external::{ExternalSystem, SystemContents},
     fault::Fault,
     processes::{End, RESTART},
     world::{Watches, World},
@@ -50,7 +50,7 @@ pub struct Connection {
     world: Arc<World>,
     process: Arc<Process>,
     /// The system that answers instead of the API server.
-    system: Option<System>,
+    system: Option<ExternalSystem>,
 }
 
 /// The process behind a connection.
@@ -87,10 +87,10 @@ impl Connection {
     pub fn external(
         &self,
         name: &str,
-        answer: impl Fn(&mut Contents, &Request<Bytes>) -> Response<Bytes> + Send + Sync + 'static,
+        answer: impl Fn(&mut SystemContents, &Request<Bytes>) -> Response<Bytes> + Send + Sync + 'static,
     ) -> Self {
         Self {
-            system: Some(System::new(name, answer)),
+            system: Some(ExternalSystem::new(name, answer)),
             ..self.clone()
         }
     }
@@ -368,8 +368,10 @@ impl OpenWatch {
     }
 
     async fn frame(&mut self) -> Option<Result<Frame<Bytes>, BoxError>> {
+        let asked = Instant::now();
         let frame = self.body.frame().await;
-        let late = self.watches.borrow().late;
+        // A frame that was there has waited with the one before.
+        let late = self.watches.borrow().late && asked.elapsed() > Duration::ZERO;
         _ = self.watches.wait_for(|watches| !watches.muted).await;
         if late {
             sleep(LATE).await;

@@ -1,4 +1,4 @@
-//! The schedules of a simulation, in their order: no fault, each fault by itself, then random pairs. A failure is shrunk to
+//! The schedules of a simulation, in their order: no fault, one of a kind in each phase, then random pairs. A failure is shrunk to
 //! its fewest faults.
 
 use std::collections::BTreeMap;

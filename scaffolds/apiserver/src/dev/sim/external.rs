@@ -16,21 +16,21 @@ use super::{
 };
 
 /// What another system holds, by name or path.
-pub type Contents = BTreeMap<String, Value>;
+pub type SystemContents = BTreeMap<String, Value>;
 
-type Answer = dyn Fn(&mut Contents, &Request<Bytes>) -> Response<Bytes> + Send + Sync;
+type AnswerOfSystem = dyn Fn(&mut SystemContents, &Request<Bytes>) -> Response<Bytes> + Send + Sync;
 
 /// Another system.
 #[derive(Clone)]
-pub(super) struct System {
+pub(super) struct ExternalSystem {
     pub name: String,
-    answer: Arc<Answer>,
+    answer: Arc<AnswerOfSystem>,
 }
 
-impl System {
+impl ExternalSystem {
     pub(super) fn new(
         name: &str,
-        answer: impl Fn(&mut Contents, &Request<Bytes>) -> Response<Bytes> + Send + Sync + 'static,
+        answer: impl Fn(&mut SystemContents, &Request<Bytes>) -> Response<Bytes> + Send + Sync + 'static,
     ) -> Self {
         Self {
             name: name.to_owned(),
@@ -51,7 +51,7 @@ impl System {
 /// What all systems hold, in the form of compared objects.
 pub(super) fn held(world: &World, lives: &[Live]) -> State {
     let systems = world.systems.lock().unwrap_or_else(PoisonError::into_inner);
-    let names = |(system, contents): (&String, &Contents)| -> Vec<_> {
+    let names = |(system, contents): (&String, &SystemContents)| -> Vec<_> {
         let named = contents
             .iter()
             .map(|(name, value)| (format!("{system} {name}"), value.clone()));
@@ -62,7 +62,7 @@ pub(super) fn held(world: &World, lives: &[Live]) -> State {
 
 /// The answers of a service that keeps a JSON document at each path: `PUT` creates or replaces one, `POST` creates one, `GET`
 /// reads one, and `DELETE` deletes one.
-pub fn documents(contents: &mut Contents, request: &Request<Bytes>) -> Response<Bytes> {
+pub fn documents(contents: &mut SystemContents, request: &Request<Bytes>) -> Response<Bytes> {
     let path = request.uri().path();
     let present = contents.get(path).cloned();
     let exists = present.is_some();
@@ -94,7 +94,7 @@ mod tests {
 
     #[test]
     fn a_document_is_created_replaced_read_and_deleted() {
-        let mut contents = Contents::new();
+        let mut contents = SystemContents::new();
         for (method, body, code, left) in [
             ("GET", "", 404, None),
             ("DELETE", "", 404, None),

@@ -22,7 +22,7 @@ pub(super) struct FailedSchedule {
 }
 
 /// The outcome of schedules.
-pub(super) struct Outcome {
+pub(super) struct TriedSchedules {
     /// The first in their order that failed.
     pub failed: Option<FailedSchedule>,
     /// The faults of each that did not happen.
@@ -38,7 +38,7 @@ pub(super) fn first_failure(
     calm: &Run,
     schedules: &[Schedule],
     progress: &mut dyn FnMut(usize),
-) -> Result<Outcome, String> {
+) -> Result<TriedSchedules, String> {
     let (next, failed) = (AtomicUsize::new(0), AtomicUsize::new(usize::MAX));
     let (sender, ended) = mpsc::channel();
     let work = &|sender: mpsc::Sender<Result<FailedSchedule, String>>| {
@@ -71,6 +71,6 @@ pub(super) fn first_failure(
                 first = Some(run);
             }
         }
-        Ok(Outcome { failed: first, unmet })
+        Ok(TriedSchedules { failed: first, unmet })
     })
 }

@@ -20,7 +20,7 @@ use tower::ServiceExt;
 
 use super::{
     call::{Class, SentRequest},
-    external::Contents,
+    external::SystemContents,
     fault::{At, Fault, Point, Schedule, UserAction},
     processes::End,
 };
@@ -66,7 +66,7 @@ pub(super) struct World {
     pub interfere: mpsc::UnboundedSender<UserAction>,
     began: Instant,
     /// What other systems hold, by their names.
-    pub systems: Mutex<BTreeMap<String, Contents>>,
+    pub systems: Mutex<BTreeMap<String, SystemContents>>,
     book: Mutex<Book>,
 }
 
@@ -206,6 +206,7 @@ impl World {
 
     pub(super) fn tell_fault(&self, fault: Fault) {
         self.record("", fault.sentence().to_owned(), None, true);
+        self.stir();
     }
 
     fn record(&self, who: &str, what: String, object: Option<String>, is_fault: bool) {
