@@ -3,7 +3,9 @@
 pub mod careless;
 pub mod chancy;
 pub mod misled;
+pub mod outside;
 pub mod right;
+pub mod rivals;
 pub mod wrong;
 
 use std::future::pending;
@@ -89,18 +91,25 @@ pub fn objects() -> Objects {
 
 /// A simulation of an operator with these controllers.
 pub fn simulation(register: Register) -> Simulation {
-    Simulation::new(move |connection| run(connection, register))
+    simulation_of(move |manager, _| register(manager))
 }
 
-async fn run(connection: Connection, register: Register) -> Result<()> {
+/// A simulation of an operator whose controllers may use other systems.
+pub fn simulation_of(
+    register: impl Fn(&Manager, &Connection) -> Result<()> + Clone + Send + Sync + 'static,
+) -> Simulation {
+    Simulation::new(move |connection| run(connection, register.clone()))
+}
+
+async fn run(connection: Connection, register: impl Fn(&Manager, &Connection) -> Result<()>) -> Result<()> {
     testing::seed_delays(connection.seed());
     let clock = Clock::started_at(connection.now());
-    let manager = Manager::builder(Client::new(connection, "default"))
+    let manager = Manager::builder(Client::new(connection.clone(), "default"))
         .name("test")
         .namespace("default")
         .clock(clock)
         .build();
-    register(&manager)?;
+    register(&manager, &connection)?;
     manager.run(pending(), None).await
 }
 

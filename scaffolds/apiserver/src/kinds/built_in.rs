@@ -1,5 +1,10 @@
 //! The [`Strategy`] of a built-in kind: combines its recorded shape with the rules in its file.
 
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, OnceLock, PoisonError},
+};
+
 use kubewright_machinery::{Cause, cause::Objections};
 use kubewright_schema::typed::Schema;
 use serde_json::Value;
@@ -30,7 +35,7 @@ pub(super) struct BuiltIn {
     version: String,
     kind: BuiltInKind,
     defaults: &'static Defaults,
-    schema: std::sync::OnceLock<Schema>,
+    schema: OnceLock<Arc<Schema>>,
 }
 
 impl BuiltIn {
@@ -45,7 +50,7 @@ impl BuiltIn {
             version: named.version.clone(),
             kind,
             defaults,
-            schema: std::sync::OnceLock::new(),
+            schema: OnceLock::new(),
         }
     }
 
@@ -82,6 +87,17 @@ impl BuiltIn {
             None => found,
         }
     }
+}
+
+/// The schema of this definition, which all servers of the process share.
+fn schema_of(definition: &str) -> Arc<Schema> {
+    static SHARED: Mutex<BTreeMap<String, Arc<Schema>>> = Mutex::new(BTreeMap::new());
+    let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
+    let compile = || {
+        let root = openapi::encoded_schema(&openapi::full(definition)).unwrap_or_default();
+        Arc::new(Schema::compile(&root, &openapi::encoded_schema))
+    };
+    shared.entry(definition.to_owned()).or_insert_with(compile).clone()
 }
 
 impl Strategy for BuiltIn {
@@ -198,10 +214,7 @@ impl Strategy for BuiltIn {
     }
 
     fn schema(&self) -> &Schema {
-        self.schema.get_or_init(|| {
-            let root = openapi::encoded_schema(&openapi::full(&self.definition)).unwrap_or_default();
-            Schema::compile(&root, &openapi::encoded_schema)
-        })
+        self.schema.get_or_init(|| schema_of(&self.definition))
     }
 
     fn field(&self, object: &Value, path: &str) -> Option<String> {

@@ -36,6 +36,25 @@ impl SentRequest {
         format!("{} {} {reconcile}", self.text, self.query)
     }
 
+    /// The object or collection, and the subresource.
+    pub(super) fn target(&self) -> &str {
+        self.text.split_once(' ').map_or("", |(_, target)| target)
+    }
+
+    /// A request to another system.
+    pub(super) fn to_system<B>(name: &str, request: &Request<B>) -> Self {
+        let (method, path) = (request.method(), request.uri().path());
+        let is_read = method == Method::GET || method == Method::HEAD;
+        Self {
+            class: if is_read { Class::Read } else { Class::Write },
+            is_list: false,
+            is_delete: method == Method::DELETE,
+            text: format!("{} {name} {path}", verb(method)),
+            reconcile: reconciles::present(),
+            query: request.uri().query().unwrap_or_default().to_owned(),
+        }
+    }
+
     pub(super) fn of<B>(request: &Request<B>) -> Self {
         let path = request.uri().path();
         let query = request.uri().query().unwrap_or_default();
@@ -56,14 +75,10 @@ impl SentRequest {
             .get(CONTENT_TYPE)
             .and_then(|it| it.to_str().ok())
             .unwrap_or_default();
-        let verb = match *request.method() {
-            Method::POST => "creates",
-            Method::PUT => "replaces",
-            Method::DELETE => "deletes",
-            Method::PATCH if content.contains("apply-patch") => "applies",
-            Method::PATCH => "patches",
-            _ if class == Class::Watch => "watches",
-            _ => "reads",
+        let verb = match verb(request.method()) {
+            "patches" if content.contains("apply-patch") => "applies",
+            "reads" if class == Class::Watch => "watches",
+            verb => verb,
         };
         Self {
             class,
@@ -76,8 +91,18 @@ impl SentRequest {
     }
 }
 
+fn verb(method: &Method) -> &'static str {
+    match *method {
+        Method::POST => "creates",
+        Method::PUT => "replaces",
+        Method::DELETE => "deletes",
+        Method::PATCH => "patches",
+        _ => "reads",
+    }
+}
+
 /// The object or collection of a path, as `configmaps default/sample (status)`, and the name of the object.
-fn target(path: &str) -> (String, Option<&str>) {
+pub(super) fn target(path: &str) -> (String, Option<&str>) {
     let mut parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
     let prefix = if path.starts_with("/apis/") { 3 } else { 2 };
     parts.drain(..prefix.min(parts.len()));

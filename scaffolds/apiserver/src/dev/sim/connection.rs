@@ -24,6 +24,7 @@ use tower::{BoxError, ServiceExt};
 
 use super::{
     call::{Class, SentRequest},
+    external::{ExternalSystem, SystemContents},
     fault::Fault,
     processes::{End, RESTART},
     world::{Watches, World},
@@ -39,6 +40,8 @@ const TIMEOUT: Duration = Duration::from_secs(30);
 const LATE: Duration = Duration::from_secs(20);
 /// The time between the start of the successor and a delayed write.
 const DELAYED: Duration = Duration::from_secs(10);
+/// How long a process works on beside its successor: until it has tried to renew its lease a few times.
+const LINGERS: Duration = Duration::from_secs(20);
 
 /// A process' connection to the simulated API server: a tower service for `kube::Client::new`. Clones are the same
 /// connection.
@@ -46,6 +49,8 @@ const DELAYED: Duration = Duration::from_secs(10);
 pub struct Connection {
     world: Arc<World>,
     process: Arc<Process>,
+    /// The system that answers instead of the API server.
+    system: Option<ExternalSystem>,
 }
 
 /// The process behind a connection.
@@ -68,7 +73,26 @@ pub(super) struct Past {
 
 impl Connection {
     pub(super) fn new(world: Arc<World>, process: Arc<Process>) -> Self {
-        Self { world, process }
+        Self {
+            world,
+            process,
+            system: None,
+        }
+    }
+
+    /// The process' connection to another system, such as an HTTP service, whose requests meet the faults of writes and reads
+    /// too. `answer` carries out each request on what the system holds, which all processes of a run share: see
+    /// [`documents`](super::documents). When all is quiet it is compared as objects are, and nothing may be left at the end.
+    #[must_use]
+    pub fn external(
+        &self,
+        name: &str,
+        answer: impl Fn(&mut SystemContents, &Request<Bytes>) -> Response<Bytes> + Send + Sync + 'static,
+    ) -> Self {
+        Self {
+            system: Some(ExternalSystem::new(name, answer)),
+            ..self.clone()
+        }
     }
 
     /// The seed of this run, for what chooses at random in the process.
@@ -91,15 +115,34 @@ impl Connection {
         format!("operator {}{}", self.process.number, controller.unwrap_or_default())
     }
 
+    fn tell(&self, call: &SentRequest, outcome: &str) {
+        let what = format!("{}{outcome}", call.text);
+        self.world.tell_request(&self.name(call), what, call.target());
+    }
+
+    fn refusal(&self, code: u16) -> ApiAnswer {
+        let mut answer = refusal(code);
+        if self.system.is_some() {
+            *answer.body_mut() = full(Bytes::new());
+        }
+        answer
+    }
+
     fn is_dead(&self) -> bool {
         self.process.dead.load(Ordering::Relaxed)
     }
 
     fn die(&self, end: End) {
         self.process.dead.store(true, Ordering::Relaxed);
+        self.end(end);
+    }
+
+    /// Lets another process start.
+    fn end(&self, end: End) {
         self.world.stir();
+        let process = Some(self.process.number);
         // The run may be over.
-        let _ = self.world.kill.send(end);
+        let _ = self.world.kill.send(End { process, ..end });
     }
 
     async fn pass<B>(self, request: Request<B>) -> Result<ApiAnswer, BoxError>
@@ -116,7 +159,10 @@ impl Connection {
     }
 
     async fn send(self, request: ApiRequest, body: Bytes) -> Result<ApiAnswer, BoxError> {
-        let call = SentRequest::of(&request);
+        let call = match &self.system {
+            None => SentRequest::of(&request),
+            Some(system) => SentRequest::to_system(&system.name, &request),
+        };
         let Some(delay) = self.world.delay(&call).filter(|_| !self.is_dead()) else {
             return pending().await;
         };
@@ -127,7 +173,6 @@ impl Connection {
         if self.is_dead() {
             return pending().await;
         }
-        let before = self.world.version();
         let fault = self.world.meet(&call, body);
         if let Some(fault) = fault
             && let Some(answer) = self.instead(fault, &call).await
@@ -140,31 +185,59 @@ impl Connection {
             tokio::spawn(self.carry_out_later(request, call));
             return pending().await;
         }
+        if fault == Some(Fault::Overlap) {
+            self.world.tell_fault(Fault::Overlap);
+            self.end(End {
+                lingers: LINGERS,
+                ..End::default()
+            });
+            sleep(RESTART + DELAYED).await;
+            if self.is_dead() {
+                return pending().await;
+            }
+        }
         let request = self.of_the_past(request, &call).await;
-        // The service never fails.
-        let answer = self.world.server.service().oneshot(request).await;
-        let answer = answer.map_err(|never| match never {})?;
-        let is_change = self.world.version() != before;
-        self.note(&call, answer.status().as_u16(), is_change);
+        let before = self.world.version();
+        let answer = self.carry_out(request, &call).await?;
         if let Some(fault @ (Fault::CrashAfter | Fault::CrashStale | Fault::Lost)) = fault {
             self.world.tell_fault(fault);
             if fault == Fault::Lost {
                 return Err(io::Error::from(io::ErrorKind::ConnectionReset).into());
             }
             let past = (fault == Fault::CrashStale).then_some(before);
-            self.die(End { past, skew: 0 });
+            self.die(End { past, ..End::default() });
             return pending().await;
         }
-        Ok(answer.map(|body| self.body(body, &call)))
+        Ok(answer)
+    }
+
+    /// Carries out a request that meets no fault.
+    async fn carry_out(&self, request: ApiRequest, call: &SentRequest) -> Result<ApiAnswer, BoxError> {
+        let before = self.world.version();
+        let (answer, is_change) = match &self.system {
+            None => {
+                // The service never fails.
+                let answer = self.world.server.service().oneshot(request).await;
+                let answer = answer.map_err(|never| match never {})?;
+                let is_change = self.world.version() != before;
+                (answer.map(|body| self.body(body, call)), is_change)
+            }
+            Some(system) => {
+                let (parts, body) = request.into_parts();
+                let request = Request::from_parts(parts, body.collect().await?.to_bytes());
+                let (answer, is_change) = system.answer(&self.world, &request);
+                (answer.map(full), is_change)
+            }
+        };
+        self.note(call, answer.status().as_u16(), is_change);
+        Ok(answer)
     }
 
     /// Carries out a write of a process that has ended.
     async fn carry_out_later(self, request: ApiRequest, call: SentRequest) {
         sleep(RESTART + DELAYED).await;
-        let before = self.world.version();
-        let answer = self.world.server.service().oneshot(request).await;
-        let code = answer.map_or(0, |answer| answer.status().as_u16());
-        self.note(&call, code, self.world.version() != before);
+        // Nobody waits for the answer.
+        let _ = self.carry_out(request, &call).await;
     }
 
     /// The outcome of a request that its fault prevents.
@@ -176,18 +249,18 @@ impl Connection {
                 pending().await
             }
             Fault::Refused(403) => {
-                self.world.tell(&self.name(call), format!("{}: 403", call.text));
+                self.tell(call, ": 403");
                 self.world.stir();
-                Some(Ok(refusal(403)))
+                Some(Ok(self.refusal(403)))
             }
             Fault::Refused(code) => {
-                self.world.tell(&self.name(call), call.text.clone());
+                self.tell(call, "");
                 self.world.tell_fault(fault);
                 self.world.stir();
-                Some(Ok(refusal(code)))
+                Some(Ok(self.refusal(code)))
             }
             Fault::Timeout => {
-                self.world.tell(&self.name(call), call.text.clone());
+                self.tell(call, "");
                 self.world.tell_fault(fault);
                 sleep(TIMEOUT).await;
                 self.world.stir();
@@ -227,7 +300,7 @@ impl Connection {
                 self.world.stir();
             }
             let outcome = if code < 300 { String::new() } else { format!(": {code}") };
-            self.world.tell(&self.name(call), format!("{}{outcome}", call.text));
+            self.tell(call, &outcome);
         } else if code >= 500 {
             self.world.stir();
         }
@@ -295,14 +368,20 @@ impl OpenWatch {
     }
 
     async fn frame(&mut self) -> Option<Result<Frame<Bytes>, BoxError>> {
+        let asked = Instant::now();
         let frame = self.body.frame().await;
-        let late = self.watches.borrow().late;
+        // A frame that was there has waited with the one before.
+        let late = self.watches.borrow().late && asked.elapsed() > Duration::ZERO;
         _ = self.watches.wait_for(|watches| !watches.muted).await;
         if late {
             sleep(LATE).await;
         }
         frame
     }
+}
+
+fn full(body: Bytes) -> UnsyncBoxBody<Bytes, BoxError> {
+    Full::new(body).map_err(|never| match never {}).boxed_unsync()
 }
 
 fn expired() -> Bytes {
@@ -330,8 +409,7 @@ fn refusal(code: u16) -> ApiAnswer {
         "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
         "message": message, "reason": reason, "code": code,
     });
-    let body = Full::new(Bytes::from(status.to_string()));
-    let mut answer = Response::new(body.map_err(|never| match never {}).boxed_unsync());
+    let mut answer = Response::new(full(status.to_string().into()));
     *answer.status_mut() = http::StatusCode::from_u16(code).unwrap_or_default();
     let headers = answer.headers_mut();
     headers.insert("content-type", http::HeaderValue::from_static("application/json"));

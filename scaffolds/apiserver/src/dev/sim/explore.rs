@@ -1,4 +1,4 @@
-//! The schedules of a simulation, in their order: no fault, each fault by itself, then random pairs. A failure is shrunk to
+//! The schedules of a simulation, in their order: no fault, one of a kind in each phase, then random pairs. A failure is shrunk to
 //! its fewest faults.
 
 use std::collections::BTreeMap;
@@ -6,7 +6,6 @@ use std::collections::BTreeMap;
 use super::{
     fault::{At, Fault, OF_PHASES, OF_READS, OF_WRITES, Point, Schedule, UserAction},
     oracle::Finding,
-    state::State,
     story::{CHANGED, PHASES, Plan, Run, Stage, TEARDOWN},
     trace,
     workers::{self, FailedSchedule},
@@ -20,6 +19,8 @@ pub struct Report {
     pub seed: u64,
     /// How many runs there were.
     pub runs: usize,
+    /// The number of faults in them, unless one failed earlier.
+    pub faults: usize,
     /// The first failure.
     pub failure: Option<FailedRun>,
     /// The first step in which two runs of one schedule differ, if they do.
@@ -49,6 +50,7 @@ impl Report {
         Self {
             seed,
             runs: 1,
+            faults: 0,
             failure: Some(failure),
             differs: None,
             omitted: Vec::new(),
@@ -78,10 +80,11 @@ impl Exploration<'_> {
     ///
     /// # Errors
     /// A run cannot be started.
-    pub(super) fn explore(self) -> Result<Report, String> {
+    pub(super) fn explore(mut self) -> Result<Report, String> {
         let mut report = Report {
             seed: self.stage.seed,
             runs: 4,
+            faults: 0,
             failure: None,
             differs: None,
             omitted: self.omitted(),
@@ -97,21 +100,42 @@ impl Exploration<'_> {
             });
             return Ok(report);
         }
-        let schedules = self.schedules(&calm);
-        let progress = &mut |done| (self.progress)(done, schedules.len());
-        let failed = workers::first_failure(self.stage, &calm.states, &schedules, progress)?;
-        report.runs += failed.as_ref().map_or(schedules.len(), |failed| failed.number + 1);
-        if let Some(FailedSchedule { number, run }) = failed
+        let chains = chains(&calm);
+        let mut schedules = chains.clone();
+        schedules.extend(self.pairs(&calm));
+        report.faults = schedules.iter().map(|schedule| schedule.0.len()).sum();
+        let unmet = self.try_all(&schedules, &calm, &mut report)?;
+        if report.failure.is_none() {
+            // An earlier fault has prevented them.
+            let singles: Vec<_> = unmet.into_iter().take(chains.len()).flatten().map(single).collect();
+            self.try_all(&singles, &calm, &mut report)?;
+        }
+        Ok(report)
+    }
+
+    /// Runs these schedules until one fails, and returns the faults of each that did not happen.
+    fn try_all(&mut self, schedules: &[Schedule], calm: &Run, report: &mut Report) -> Result<Vec<Vec<Point>>, String> {
+        let (before, all) = (report.runs, report.runs + schedules.len());
+        let progress = &mut |done| (self.progress)(before + done, all);
+        let mut outcome = workers::first_failure(self.stage, calm, schedules, progress)?;
+        report.runs += outcome
+            .failed
+            .as_ref()
+            .map_or(schedules.len(), |failed| failed.number + 1);
+        if let Some(FailedSchedule { number, run }) = outcome.failed
             && let Some(finding) = run.finding
         {
+            let unmet = std::mem::take(&mut outcome.unmet[number]);
+            let mut schedule = schedules[number].clone();
+            schedule.0.retain(|point| !unmet.contains(point));
             let failure = FailedRun {
-                schedule: schedules[number].clone(),
+                schedule,
                 finding,
                 steps: run.steps,
             };
-            report.failure = Some(self.shrink(failure, &calm.states)?);
+            report.failure = Some(self.shrink(failure, calm)?);
         }
-        Ok(report)
+        Ok(outcome.unmet)
     }
 
     /// Runs this schedule alone, after the one without faults.
@@ -123,8 +147,8 @@ impl Exploration<'_> {
         if schedule.0.is_empty() || calm.finding.is_some() {
             return Ok(Replay::Ended(calm.finding, calm.steps));
         }
-        let run = self.stage.play(&Plan::faulty(schedule, &calm.states))?;
-        Ok(match run.is_complete {
+        let run = self.stage.play(&Plan::faulty(schedule, &calm))?;
+        Ok(match run.unmet.is_empty() {
             true => Replay::Ended(run.finding, run.steps),
             false => Replay::Incomplete,
         })
@@ -136,9 +160,9 @@ impl Exploration<'_> {
     /// A run cannot be started.
     pub(super) fn repeat(&self, schedule: &Schedule, times: usize) -> Result<Option<String>, String> {
         let calm = self.calm()?;
-        let first = self.stage.play(&Plan::faulty(schedule, &calm.states))?;
+        let first = self.stage.play(&Plan::faulty(schedule, &calm))?;
         for _ in 1..times {
-            let again = self.stage.play(&Plan::faulty(schedule, &calm.states))?;
+            let again = self.stage.play(&Plan::faulty(schedule, &calm))?;
             let difference = trace::difference(&first, &again);
             if difference.is_some() {
                 return Ok(difference);
@@ -174,73 +198,117 @@ impl Exploration<'_> {
             .collect()
     }
 
-    fn schedules(&self, calm: &Run) -> Vec<Schedule> {
-        let mut points = Vec::new();
-        for (n, write) in calm.writes.iter().enumerate() {
-            let possible = |fault: &&Fault| is_possible(**fault, write);
-            points.extend(OF_WRITES.iter().filter(possible).map(|&fault| Point {
-                at: At::Write(n),
-                fault,
-            }));
+    /// Random pairs of faults, each pair in one phase, and one pair in each phase of a run.
+    fn pairs(&self, calm: &Run) -> Vec<Schedule> {
+        let mut phases: [Vec<Point>; PHASES.len()] = Default::default();
+        for point in points(calm).into_iter().flatten() {
+            phases[phase(point.at, calm)].push(point);
         }
-        for n in 0..PHASES.len() {
-            points.extend(OF_PHASES.map(|fault| Point {
-                at: At::Phase(n),
-                fault,
-            }));
-        }
-        for n in 0..calm.reads.len() {
-            points.extend(OF_READS.map(|fault| Point { at: At::Read(n), fault }));
-        }
-        sort(&mut points, calm);
         let mut chance = Chance::new(self.stage.seed);
-        let single = |point: &Point| Schedule(vec![*point]);
-        let mut schedules: Vec<_> = points.iter().map(single).collect();
-        for _ in 0..self.pairs {
-            let pair = [chance.below(points.len()), chance.below(points.len())];
-            let pair = pair.map(|n| points[n]);
-            if pair[0].at != pair[1].at {
-                schedules.push(Schedule(pair.to_vec()));
+        let mut pair = |points: &Vec<Point>| {
+            let pair = [(); 2].map(|()| points[chance.below(points.len())]);
+            if pair[0].at == pair[1].at {
+                return vec![pair[0]];
             }
+            pair.to_vec()
+        };
+        let mut schedules = Vec::new();
+        for begun in (0..self.pairs).step_by(PHASES.len()) {
+            let pairs = phases.iter().take(self.pairs - begun).flat_map(&mut pair);
+            schedules.push(Schedule(pairs.collect()));
         }
         schedules
     }
 
-    /// The same failure with fewer faults, if one of them suffices.
-    fn shrink(&self, failure: FailedRun, calm: &[State]) -> Result<FailedRun, String> {
-        if failure.schedule.0.len() < 2 {
-            return Ok(failure);
+    /// The same failure with fewer faults: one of them, the last first, or those without which it is none.
+    fn shrink(&self, mut failure: FailedRun, calm: &Run) -> Result<FailedRun, String> {
+        let points = failure.schedule.0.clone();
+        let mut fewer: Vec<_> = points.iter().rev().map(|&point| single(point)).collect();
+        fewer.truncate(if points.len() < 2 { 0 } else { points.len() });
+        for schedule in fewer {
+            if let Some(failed) = self.fails(schedule, calm)? {
+                return Ok(failed);
+            }
         }
-        for n in 0..failure.schedule.0.len() {
-            let mut fewer = failure.schedule.clone();
-            fewer.0.remove(n);
-            let run = self.stage.play(&Plan::faulty(&fewer, calm))?;
-            if let Some(finding) = run.finding {
-                return Ok(FailedRun {
-                    schedule: fewer,
-                    finding,
-                    steps: run.steps,
-                });
+        for point in points {
+            let mut schedule = failure.schedule.clone();
+            schedule.0.retain(|other| *other != point);
+            if schedule.0.len() > 1
+                && let Some(failed) = self.fails(schedule, calm)?
+            {
+                failure = failed;
             }
         }
         Ok(failure)
     }
+
+    fn fails(&self, schedule: Schedule, calm: &Run) -> Result<Option<FailedRun>, String> {
+        let run = self.stage.play(&Plan::faulty(&schedule, calm))?;
+        Ok(run.finding.map(|finding| FailedRun {
+            schedule,
+            finding,
+            steps: run.steps,
+        }))
+    }
 }
 
-/// Each fault first meets each request once, then each a second time, and so on: requests that differ only in their time are
-/// likely to have the same mistake.
-fn sort(points: &mut [Point], calm: &Run) {
-    let mut met: BTreeMap<(String, String), usize> = BTreeMap::new();
-    points.sort_by_cached_key(|point| {
-        let text = match point.at {
-            At::Write(n) => calm.writes[n].text.clone(),
-            At::Read(n) => calm.reads[n].text.clone(),
-            At::Phase(_) => String::new(),
-        };
-        let times = met.entry((point.fault.name().to_owned(), text)).or_default();
-        *times += 1;
-        *times
+fn single(point: Point) -> Schedule {
+    Schedule(vec![point])
+}
+
+/// All single faults: of each kind, those that can happen.
+fn points(calm: &Run) -> Vec<Vec<Point>> {
+    let writes = OF_WRITES.map(|fault| {
+        let possible = calm
+            .writes
+            .iter()
+            .enumerate()
+            .filter(|(_, write)| is_possible(fault, write));
+        possible
+            .map(|(n, _)| Point {
+                at: At::Write(n),
+                fault,
+            })
+            .collect()
     });
+    let phases = OF_PHASES.map(|fault| {
+        (0..PHASES.len())
+            .map(|n| Point {
+                at: At::Phase(n),
+                fault,
+            })
+            .collect()
+    });
+    let reads = OF_READS.map(|fault| {
+        (0..calm.reads.len())
+            .map(|n| Point { at: At::Read(n), fault })
+            .collect()
+    });
+    writes.into_iter().chain(phases).chain(reads).collect()
+}
+
+fn phase(at: At, calm: &Run) -> usize {
+    match at {
+        At::Write(n) => calm.writes[n].phase,
+        At::Read(n) => calm.reads[n].phase,
+        At::Phase(n) => n,
+    }
+}
+
+/// All single faults, in as few runs: one of a kind in each phase. At the end of each phase the objects are those of the run
+/// without faults, or it has failed; and faults of one kind leave the process alike: it lives on, or another one has begun.
+/// The first faults of each kind come first.
+fn chains(calm: &Run) -> Vec<Schedule> {
+    let mut chains: BTreeMap<(usize, usize), Vec<Point>> = BTreeMap::new();
+    for (kind, points) in points(calm).into_iter().enumerate() {
+        let mut met = [0; PHASES.len()];
+        for point in points {
+            let times = &mut met[phase(point.at, calm)];
+            chains.entry((*times, kind)).or_default().push(point);
+            *times += 1;
+        }
+    }
+    chains.into_values().map(Schedule).collect()
 }
 
 /// Whether a fault can happen at this write, and leaves the specs as they are meant to be in its phase.

@@ -19,6 +19,8 @@ pub(super) enum Fault {
     Lost,
     /// The process loses its lease and ends, and this write is carried out 10 s after its successor has started.
     Delayed,
+    /// The process loses its lease, and works on beside its successor for 20 s; this write takes 12 s.
+    Overlap,
     /// A user acts just before this write is carried out.
     User(UserAction),
     /// All watches end with a 410 while users act.
@@ -74,7 +76,7 @@ pub(super) struct Point {
 pub(super) struct Schedule(pub Vec<Point>);
 
 /// The faults of a write, in the order in which they are tried.
-pub(super) const OF_WRITES: [Fault; 15] = [
+pub(super) const OF_WRITES: [Fault; 16] = [
     Fault::CrashBefore,
     Fault::CrashAfter,
     Fault::Refused(500),
@@ -88,6 +90,7 @@ pub(super) const OF_WRITES: [Fault; 15] = [
     Fault::User(UserAction::WipeStatus),
     Fault::CrashStale,
     Fault::Delayed,
+    Fault::Overlap,
     Fault::Refused(429),
     Fault::Timeout,
 ];
@@ -119,6 +122,7 @@ impl Fault {
             Self::Timeout => "timeout",
             Self::Lost => "answer-lost",
             Self::Delayed => "write-delayed",
+            Self::Overlap => "two-processes",
             Self::User(UserAction::ChangeAndBack) => "user-changes-and-changes-back",
             Self::User(UserAction::Recreate) => "user-recreates",
             Self::User(UserAction::DeleteChildren) => "user-deletes-children",
@@ -151,6 +155,9 @@ impl Fault {
             Self::Delayed => {
                 "the process loses its lease and ends; its next write is carried out 10 s after its successor has started"
             }
+            Self::Overlap => {
+                "the process loses its lease without noticing, and works on for 20 s beside its successor; its next write takes 12 s"
+            }
             Self::User(_) => "a user acts before the next write is carried out",
             Self::Expired => "all watches end with 410 Gone",
             Self::Missed => "watches deliver nothing for a minute, and then end with 410 Gone",
@@ -167,13 +174,6 @@ impl UserAction {
     /// Whether samples exist after it that did not before, or change.
     pub(super) fn creates(self) -> bool {
         matches!(self, Self::Recreate | Self::ChangeAndBack)
-    }
-}
-
-impl Schedule {
-    pub(super) fn wipes_status(&self) -> bool {
-        let mut faults = self.0.iter().map(|point| point.fault);
-        faults.any(|fault| fault == Fault::User(UserAction::WipeStatus))
     }
 }
 

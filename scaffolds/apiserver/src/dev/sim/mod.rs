@@ -7,10 +7,12 @@ mod call;
 mod change;
 mod connection;
 mod explore;
+mod external;
 mod fault;
 mod kept;
 mod oracle;
 mod panics;
+mod picture;
 mod processes;
 mod reconciles;
 mod report;
@@ -44,6 +46,7 @@ use self::{
 pub use self::{
     connection::Connection,
     explore::{FailedRun, Report},
+    external::{SystemContents, documents},
     oracle::{Finding, Oracle},
 };
 use super::{manifests::Manifest, print};
@@ -57,7 +60,7 @@ type Invariant = Box<dyn Fn(&[Value]) -> Result<(), String> + Send + Sync>;
 /// `start` runs one process of the operator on a connection, which is a tower service for `kube::Client::new`, until it
 /// ends: never, or with an error. Each run has a server of its own, and follows one story: users create the samples,
 /// change them and change them back, edit and delete their children, wipe the status, delete the samples and create them
-/// again, and at last delete them. The first run has no faults. Each further one has one fault, or a random pair.
+/// again, and at last delete them. The first run has no faults. Each further one has a fault in each phase, or a random pair.
 ///
 /// # Guarantees
 /// Each run has one thread, no sockets, and tokio's clock paused: a minute of waiting takes no time. Runs share the cores.
@@ -215,6 +218,10 @@ impl Simulation {
         match arguments.is_json {
             true => print(&format!("{:#}\n", report::json(&report)))?,
             false => print(&report::people(&report))?,
+        }
+        if let Some(failure) = &report.failure {
+            let path = picture::write(report.seed, failure)?;
+            eprintln!("picture: {}", path.display());
         }
         if let Some(failure) = report
             .failure

@@ -1,4 +1,4 @@
-//! The processes of a run: one at a time, and another one after each death.
+//! The processes of a run: another one after each death, and beside one that does not notice that it has lost its lease.
 
 use std::{
     pin::Pin,
@@ -11,6 +11,7 @@ use std::{
 
 use tokio::{
     sync::mpsc,
+    task::AbortHandle,
     time::{Instant, sleep},
 };
 
@@ -29,10 +30,14 @@ const PAST: Duration = Duration::from_secs(30);
 /// The end of a process, and what is peculiar about its successor.
 #[derive(Clone, Copy, Default)]
 pub(super) struct End {
+    /// The number of the process; without one, the present process.
+    pub process: Option<usize>,
     /// The successor gets lists of this version.
     pub past: Option<u64>,
     /// The seconds by which the successor's clock is ahead.
     pub skew: i64,
+    /// How long the process works on beside its successor.
+    pub lingers: Duration,
 }
 
 /// Runs one process of the operator, until it ends.
@@ -67,10 +72,14 @@ pub(super) async fn keep_running(world: Arc<World>, program: Program, mut killed
         let mut task = tokio::spawn(start(Connection::new(world.clone(), process.clone())));
         tokio::select! {
             biased;
-            next = killed.recv() => {
-                process.dead.store(true, Ordering::Relaxed);
-                task.abort();
-                end = next.unwrap_or_default();
+            next = end_of(number, &mut killed) => {
+                end = next;
+                let stopping = stop(world.clone(), process, task.abort_handle(), end.lingers);
+                if end.lingers.is_zero() {
+                    stopping.await;
+                } else {
+                    tokio::spawn(stopping);
+                }
             }
             ended = &mut task => {
                 let outcome = match ended {
@@ -87,4 +96,30 @@ pub(super) async fn keep_running(world: Arc<World>, program: Program, mut killed
         sleep(RESTART).await;
         world.stir();
     }
+}
+
+/// The next end of this process. A process that has lost its lease ends by itself.
+async fn end_of(number: usize, killed: &mut mpsc::UnboundedReceiver<End>) -> End {
+    loop {
+        match killed.recv().await {
+            Some(end) if end.process.is_some_and(|other| other != number) => {}
+            end => return end.unwrap_or_default(),
+        }
+    }
+}
+
+/// Ends a process, which may work on beside its successor before.
+async fn stop(world: Arc<World>, process: Arc<Process>, task: AbortHandle, lingers: Duration) {
+    if !lingers.is_zero() {
+        sleep(RESTART + lingers).await;
+        world.tell(
+            &format!("operator {}", process.number),
+            "notices that it has lost its lease, and ends",
+        );
+        world.stir();
+        // What failed in it is tried again by its successor.
+        reconciles::forget_failing();
+    }
+    process.dead.store(true, Ordering::Relaxed);
+    task.abort();
 }

@@ -28,7 +28,10 @@ pub(super) fn people(report: &Report) -> String {
         );
     }
     match &report.failure {
-        None => line(&mut text, &format!("{} runs, and nothing wrong", report.runs)),
+        None => line(
+            &mut text,
+            &format!("{} runs with {} faults, and nothing wrong", report.runs, report.faults),
+        ),
         Some(failure) => tell(&mut text, report.seed, failure),
     }
     text
@@ -54,10 +57,7 @@ fn tell(text: &mut String, seed: u64, failure: &FailedRun) {
 
 /// Numbered steps with their times. Of long traces, the phases before the first fault are left out.
 pub(super) fn steps(steps: &[TraceStep]) -> String {
-    let fault = steps.iter().position(|step| step.is_fault);
-    let last = steps.iter().rposition(is_heading).unwrap_or_default();
-    let until = fault.unwrap_or(last);
-    let from = steps.iter().take(until + 1).rposition(is_heading).unwrap_or_default();
+    let from = first_shown(steps);
     let mut text = String::new();
     for (n, step) in steps.iter().enumerate().skip(from) {
         let who = match step {
@@ -71,6 +71,14 @@ pub(super) fn steps(steps: &[TraceStep]) -> String {
         );
     }
     text
+}
+
+/// The number of the first step that is shown.
+pub(super) fn first_shown(steps: &[TraceStep]) -> usize {
+    let fault = steps.iter().position(|step| step.is_fault);
+    let last = steps.iter().rposition(is_heading).unwrap_or_default();
+    let until = fault.unwrap_or(last);
+    steps.iter().take(until + 1).rposition(is_heading).unwrap_or_default()
 }
 
 fn is_heading(step: &TraceStep) -> bool {
@@ -94,7 +102,7 @@ pub(super) fn json(report: &Report) -> Value {
         })
     });
     json!({
-        "seed": report.seed, "runs": report.runs, "differs": report.differs,
+        "seed": report.seed, "runs": report.runs, "faults": report.faults, "differs": report.differs,
         "omitted": report.omitted, "failure": failure,
     })
 }

@@ -146,6 +146,19 @@ pub(super) fn comparable(lives: &[Live], volatile: &[String]) -> State {
     state
 }
 
+/// Values of other systems: the uids of objects in them, and in their names, become the names of these objects.
+pub(super) fn without_uids(values: impl Iterator<Item = (String, Value)>, lives: &[Live]) -> State {
+    let uids: BTreeMap<_, _> = lives.iter().map(|live| (live.uid(), live.key())).collect();
+    let named = values.map(|(name, mut value)| {
+        name_values(&mut value, &uids);
+        let name = uids
+            .iter()
+            .fold(name, |name, (uid, key)| name.replace(uid, &format!("<uid of {key}>")));
+        (name, value)
+    });
+    named.collect()
+}
+
 fn strip(object: &mut Value, live: &Live, volatile: &[String]) {
     let generation = object["metadata"]["generation"].clone();
     if let Some(metadata) = object["metadata"].as_object_mut() {

@@ -13,7 +13,8 @@ use tokio::{
 };
 
 use super::{
-    fault::{At, Fault, Schedule},
+    external,
+    fault::{At, Fault, Point, Schedule},
     oracle::{self, Finding, Oracle},
     panics,
     processes::{self, End, Program, RESTART, Start},
@@ -68,16 +69,16 @@ pub(super) struct Run {
     pub writes: Vec<Sent>,
     pub reads: Vec<Sent>,
     pub requests: Vec<TracedRequest>,
-    /// Whether each fault has happened.
-    pub is_complete: bool,
+    /// The faults that did not happen.
+    pub unmet: Vec<Point>,
 }
 
 /// What a run does.
 #[derive(Default)]
 pub(super) struct Plan<'a> {
     pub schedule: Schedule,
-    /// The states of the run without faults.
-    pub expected: Option<&'a [State]>,
+    /// The run without faults.
+    pub calm: Option<&'a Run>,
     /// The state that belongs to the changed specs, for the run without faults.
     pub changed: Option<&'a State>,
     /// Whether it is only the first phase, with the changed specs.
@@ -85,10 +86,10 @@ pub(super) struct Plan<'a> {
 }
 
 impl<'a> Plan<'a> {
-    pub(super) fn faulty(schedule: &Schedule, expected: &'a [State]) -> Self {
+    pub(super) fn faulty(schedule: &Schedule, calm: &'a Run) -> Self {
         Self {
             schedule: schedule.clone(),
-            expected: Some(expected),
+            calm: Some(calm),
             ..Self::default()
         }
     }
@@ -178,7 +179,7 @@ impl Stage {
             writes: std::mem::take(&mut book.writes),
             reads: std::mem::take(&mut book.reads),
             requests: std::mem::take(&mut book.requests),
-            is_complete: book.happened >= plan.schedule.0.len(),
+            unmet: std::mem::take(&mut book.unmet),
         })
     }
 }
@@ -197,12 +198,12 @@ impl Story<'_> {
     async fn play(&mut self) -> Option<Finding> {
         for (phase, heading) in PHASES.iter().enumerate() {
             let world = self.users.world.clone();
-            world.book().phase = phase;
+            self.begin(phase);
             world.tell("", *heading);
             world.stir();
             let version = world.version();
-            let faults: Vec<_> = world.faults(At::Phase(phase)).collect();
-            begin(&world, &faults);
+            let faults = world.book().meet(At::Phase(phase));
+            start(&world, &faults);
             if faults.contains(&Fault::Missed) {
                 // Users may wait for what the operator does when it sees the changes.
                 let world = world.clone();
@@ -228,12 +229,15 @@ impl Story<'_> {
                 let end = match fault {
                     Fault::RestartStale => End {
                         past: Some(version),
-                        skew: 0,
+                        ..End::default()
                     },
-                    Fault::ClockAhead => End { past: None, skew: SKEW },
+                    Fault::ClockAhead => End {
+                        skew: SKEW,
+                        ..End::default()
+                    },
                     Fault::ClockBehind => End {
-                        past: None,
                         skew: -SKEW,
+                        ..End::default()
                     },
                     _ => continue,
                 };
@@ -248,6 +252,19 @@ impl Story<'_> {
             }
         }
         None
+    }
+
+    /// Begins a phase: its requests are counted from the first one that it has without faults.
+    fn begin(&self, phase: usize) {
+        let to_come = |sent: &[Sent]| -> Vec<_> {
+            let its = sent.iter().enumerate().filter(|(_, sent)| sent.phase == phase);
+            its.map(|(n, sent)| (n, sent.text.clone())).collect()
+        };
+        let book = &mut *self.users.world.book();
+        book.phase = phase;
+        if let Some(calm) = self.plan.calm {
+            (book.writes_to_come, book.reads_to_come) = (to_come(&calm.writes), to_come(&calm.reads));
+        }
     }
 
     /// Restarts the process. Nobody else acts, so no object may be replaced.
@@ -290,9 +307,6 @@ impl Story<'_> {
             WIPED => users.wipe_status().await,
             6 => users.recreate().await,
             _ => users.delete().await,
-        }
-        if phase == WIPED || users.world.schedule.wipes_status() {
-            self.marked[1].clear();
         }
     }
 
@@ -343,23 +357,30 @@ impl Story<'_> {
 
     /// What is wrong at the end of a phase.
     fn judge(&mut self, phase: usize) -> Option<Finding> {
+        if phase == WIPED || self.users.world.is_status_wiped() {
+            self.marked[1].clear();
+        }
         let setup = self.users.setup.clone();
         let server = &self.users.world.server;
         let lives = state::since(server, self.users.since);
         let is_new = |live: &&Live| !self.users.before.contains(&live.key());
         let new: Vec<_> = lives.iter().filter(is_new).cloned().collect();
-        let found = state::comparable(&new, &setup.volatile);
+        let mut found = state::comparable(&new, &setup.volatile);
+        let held = external::held(&self.users.world, &new);
         let mut wrong = vec![
             (Oracle::Foreign, oracle::foreign(server, &self.bystanders, &lives)),
             (Oracle::Foreign, oracle::unmarked(&lives, &self.marked)),
             (Oracle::Finalizer, oracle::held(&setup, &new)),
         ];
         if phase == TEARDOWN {
-            wrong.push((Oracle::Leftover, oracle::left(&new)));
+            let line = |name: &String| format!("{name} exists");
+            let lines = oracle::left(&new).into_iter().chain(held.keys().map(line));
+            wrong.push((Oracle::Leftover, lines.collect()));
         } else {
+            found.extend(held);
             wrong.push((Oracle::Generation, oracle::generations(&new)));
-            let reference = match self.plan.expected {
-                Some(expected) => expected.get(phase),
+            let reference = match self.plan.calm {
+                Some(calm) => calm.states.get(phase),
                 None if phase == CHANGED => self.plan.changed,
                 None => self.states.first(),
             };
@@ -378,8 +399,8 @@ impl Story<'_> {
     }
 }
 
-/// Begins the faults of a phase.
-fn begin(world: &World, faults: &[Fault]) {
+/// Starts the faults of a phase.
+fn start(world: &World, faults: &[Fault]) {
     for &fault in faults {
         match fault {
             Fault::Missed => world.watches.send_modify(|watches| watches.muted = true),

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 
 use super::{
-    change,
+    call, change,
     fault::UserAction,
     setup::Setup,
     state::{self, Live, MARK},
@@ -205,7 +205,10 @@ impl Users {
         let is_there = |uids: &BTreeSet<String>| self.samples().iter().any(|live| uids.contains(live.uid()));
         let uids = olds.iter().map(|live| live.uid().to_owned()).collect();
         while is_there(&uids) && Instant::now() < until {
-            sleep(Duration::from_millis(20)).await;
+            let version = self.world.version();
+            while self.world.version() == version && Instant::now() < until {
+                sleep(Duration::from_millis(20)).await;
+            }
         }
         for old in olds {
             let mut object = old.object.clone();
@@ -234,8 +237,8 @@ impl Users {
         let (code, _) = self.world.ask(request).await;
         self.world.stir();
         if (200..300).contains(&code) {
-            let place = path.split('/').skip(3).collect::<Vec<_>>().join("/");
-            self.world.tell("user", format!("{verb} {place}{name}"));
+            let target = format!("{}{name}", call::target(&path).0);
+            self.world.tell_request("user", format!("{verb} {target}"), &target);
         }
         (200..300).contains(&code)
     }

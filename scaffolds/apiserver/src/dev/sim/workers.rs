@@ -11,28 +11,34 @@ use std::{
 };
 
 use super::{
-    fault::Schedule,
-    state::State,
+    fault::{Point, Schedule},
     story::{Plan, Run, Stage},
 };
 
-/// A run that failed, and the number of its schedule.
+/// A run, and the number of its schedule.
 pub(super) struct FailedSchedule {
     pub number: usize,
     pub run: Run,
 }
 
-/// Runs these schedules until one fails, and returns the first in their order that does. `progress` gets the number of
-/// finished runs.
+/// The outcome of schedules.
+pub(super) struct TriedSchedules {
+    /// The first in their order that failed.
+    pub failed: Option<FailedSchedule>,
+    /// The faults of each that did not happen.
+    pub unmet: Vec<Vec<Point>>,
+}
+
+/// Runs these schedules until one fails. `progress` gets the number of finished runs.
 ///
 /// # Errors
 /// A run cannot be started.
 pub(super) fn first_failure(
     stage: &Stage,
-    calm: &[State],
+    calm: &Run,
     schedules: &[Schedule],
     progress: &mut dyn FnMut(usize),
-) -> Result<Option<FailedSchedule>, String> {
+) -> Result<TriedSchedules, String> {
     let (next, failed) = (AtomicUsize::new(0), AtomicUsize::new(usize::MAX));
     let (sender, ended) = mpsc::channel();
     let work = &|sender: mpsc::Sender<Result<FailedSchedule, String>>| {
@@ -55,15 +61,16 @@ pub(super) fn first_failure(
         for sender in std::iter::repeat_n(sender, cores) {
             scope.spawn(move || work(sender));
         }
-        let mut first: Option<FailedSchedule> = None;
+        let (mut first, mut unmet): (Option<FailedSchedule>, _) = (None, vec![Vec::new(); schedules.len()]);
         for (done, run) in ended.iter().enumerate() {
             progress(done + 1);
-            let run = run?;
+            let mut run = run?;
+            unmet[run.number] = std::mem::take(&mut run.run.unmet);
             let is_first = first.as_ref().is_none_or(|first| run.number < first.number);
             if run.run.finding.is_some() && is_first {
                 first = Some(run);
             }
         }
-        Ok(first)
+        Ok(TriedSchedules { failed: first, unmet })
     })
 }

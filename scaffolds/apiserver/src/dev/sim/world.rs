@@ -20,7 +20,8 @@ use tower::ServiceExt;
 
 use super::{
     call::{Class, SentRequest},
-    fault::{At, Fault, Schedule, UserAction},
+    external::SystemContents,
+    fault::{At, Fault, Point, Schedule, UserAction},
     processes::End,
 };
 use crate::{authorize::Refusal, meta::chance, server::ApiServer};
@@ -36,6 +37,8 @@ pub(super) struct TraceStep {
     /// Who does it: `operator 1`, `user`, or nobody for a fault or a heading.
     pub who: String,
     pub what: String,
+    /// The object of a request.
+    pub object: Option<String>,
     /// Whether this is one of the schedule's faults.
     pub is_fault: bool,
 }
@@ -62,6 +65,8 @@ pub(super) struct World {
     /// What users are to do at once, for the run's users.
     pub interfere: mpsc::UnboundedSender<UserAction>,
     began: Instant,
+    /// What other systems hold, by their names.
+    pub systems: Mutex<BTreeMap<String, SystemContents>>,
     book: Mutex<Book>,
 }
 
@@ -82,8 +87,11 @@ pub(super) struct Book {
     pub hot: Option<String>,
     /// The processes that ended by themselves, with their errors.
     pub ended: Vec<String>,
-    /// How many of the faults have happened.
-    pub happened: usize,
+    /// The faults of the schedule that have not been met.
+    pub unmet: Vec<Point>,
+    /// The numbers and texts of the requests of this phase that are to come, as in the run without faults.
+    pub writes_to_come: Vec<(usize, String)>,
+    pub reads_to_come: Vec<(usize, String)>,
     counts: BTreeMap<String, Count>,
     /// The requests that have arrived in this moment, and wait for their turn.
     arrived: Vec<String>,
@@ -123,11 +131,24 @@ impl Book {
         count.requests += 1;
         count.requests
     }
+
+    /// The faults at this point, which are met once.
+    pub(super) fn meet(&mut self, at: At) -> Vec<Fault> {
+        let met = self.unmet.extract_if(.., |point| point.at == at);
+        met.map(|point| point.fault).collect()
+    }
+}
+
+/// The number of a request with this text in the run without faults; after a fault, requests may be repeated or swapped.
+fn next(to_come: &mut Vec<(usize, String)>, text: &str) -> Option<usize> {
+    let place = to_come.iter().position(|(_, other)| other == text).unwrap_or(0);
+    (place < to_come.len()).then(|| to_come.remove(place).0)
 }
 
 impl World {
     pub(super) fn new(server: ApiServer, seed: u64, schedule: Schedule, channels: Channels) -> Self {
         let now = Instant::now();
+        let unmet = schedule.0.clone();
         Self {
             refusals: Mutex::new(server.refusals()),
             server,
@@ -137,6 +158,7 @@ impl World {
             kill: channels.kill,
             interfere: channels.interfere,
             began: now,
+            systems: Mutex::default(),
             book: Mutex::new(Book {
                 steps: Vec::new(),
                 phase: 0,
@@ -147,7 +169,9 @@ impl World {
                 forbidden: None,
                 hot: None,
                 ended: Vec::new(),
-                happened: 0,
+                unmet,
+                writes_to_come: Vec::new(),
+                reads_to_come: Vec::new(),
                 counts: BTreeMap::new(),
                 arrived: Vec::new(),
             }),
@@ -163,20 +187,34 @@ impl World {
         self.server.core().store.revision()
     }
 
+    /// Whether a fault has removed the status of the samples.
+    pub(super) fn is_status_wiped(&self) -> bool {
+        let book = self.book();
+        let mut met = self.schedule.0.iter().filter(|point| !book.unmet.contains(point));
+        met.any(|point| point.fault == Fault::User(UserAction::WipeStatus))
+    }
+
     pub(super) fn tell(&self, who: &str, what: impl Into<String>) {
-        self.record(who, what.into(), false);
+        self.record(who, what.into(), None, false);
+    }
+
+    /// Tells a request for this object or collection, which may be followed by a subresource.
+    pub(super) fn tell_request(&self, who: &str, what: String, target: &str) {
+        let object = target.split(" (").next().map(str::to_owned);
+        self.record(who, what, object, false);
     }
 
     pub(super) fn tell_fault(&self, fault: Fault) {
-        self.record("", fault.sentence().to_owned(), true);
-        self.book().happened += 1;
+        self.record("", fault.sentence().to_owned(), None, true);
+        self.stir();
     }
 
-    fn record(&self, who: &str, what: String, is_fault: bool) {
+    fn record(&self, who: &str, what: String, object: Option<String>, is_fault: bool) {
         let step = TraceStep {
             at: self.began.elapsed(),
             who: who.to_owned(),
             what,
+            object,
             is_fault,
         };
         self.book().steps.push(step);
@@ -238,23 +276,18 @@ impl World {
         let at = match call.class {
             Class::Write => {
                 book.writes.push(sent);
-                At::Write(book.writes.len() - 1)
+                next(&mut book.writes_to_come, &call.text).map(At::Write)
             }
             Class::Read => {
                 book.reads.push(sent);
-                At::Read(book.reads.len() - 1)
+                next(&mut book.reads_to_come, &call.text).map(At::Read)
             }
             Class::Watch | Class::Aside => return None,
         };
         let is_write = call.class == Class::Write;
         let forbidden = book.forbidden.filter(|until| is_write && Instant::now() < *until);
-        self.faults(at).next().or(forbidden.map(|_| Fault::Refused(403)))
-    }
-
-    /// The faults at this point.
-    pub(super) fn faults(&self, at: At) -> impl Iterator<Item = Fault> {
-        let points = self.schedule.0.iter().filter(move |point| point.at == at);
-        points.map(|point| point.fault)
+        let fault = at.and_then(|at| book.meet(at).pop());
+        fault.or(forbidden.map(|_| Fault::Refused(403)))
     }
 
     /// A user's request, which meets no fault: the code of the answer, and its body.
