@@ -15,7 +15,6 @@ use std::{
 use bytes::{Buf, Bytes};
 use futures::{StreamExt, future::pending, stream};
 use http::{Request, Response, Uri};
-use http_body::Frame;
 use http_body_util::{BodyExt, Full, StreamBody, combinators::UnsyncBoxBody};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
@@ -26,8 +25,9 @@ use super::{
     call::{Class, SentRequest},
     external::{ExternalSystem, SystemContents},
     fault::Fault,
+    open_watch::OpenWatch,
     processes::{End, RESTART},
-    world::{Watches, World},
+    world::World,
 };
 use crate::{Peer, response::Body, user::User};
 
@@ -36,8 +36,6 @@ type ApiAnswer = Response<UnsyncBoxBody<Bytes, BoxError>>;
 
 /// How long a request without an answer waits.
 const TIMEOUT: Duration = Duration::from_secs(30);
-/// How much later watches deliver in a phase of late events.
-const LATE: Duration = Duration::from_secs(20);
 /// The time between the start of the successor and a delayed write.
 const DELAYED: Duration = Duration::from_secs(10);
 /// How long a process works on beside its successor: until it has tried to renew its lease a few times.
@@ -340,56 +338,8 @@ where
     }
 }
 
-/// The answer to a watch, while it is sent.
-struct OpenWatch {
-    body: UnsyncBoxBody<Bytes, BoxError>,
-    watches: tokio::sync::watch::Receiver<Watches>,
-    /// The number of ends before it began.
-    ends: u64,
-    is_over: bool,
-}
-
-impl OpenWatch {
-    async fn next(mut self) -> Option<(Result<Frame<Bytes>, BoxError>, Self)> {
-        if self.is_over {
-            return None;
-        }
-        let (mut ending, ends) = (self.watches.clone(), self.ends);
-        let frame = tokio::select! {
-            biased;
-            // The world outlives its watches.
-            _ = ending.wait_for(|watches| watches.ends > ends) => {
-                self.is_over = true;
-                Some(Ok(Frame::data(expired())))
-            }
-            frame = self.frame() => frame,
-        };
-        Some((frame?, self))
-    }
-
-    async fn frame(&mut self) -> Option<Result<Frame<Bytes>, BoxError>> {
-        let asked = Instant::now();
-        let frame = self.body.frame().await;
-        // A frame that was there has waited with the one before.
-        let late = self.watches.borrow().late && asked.elapsed() > Duration::ZERO;
-        _ = self.watches.wait_for(|watches| !watches.muted).await;
-        if late {
-            sleep(LATE).await;
-        }
-        frame
-    }
-}
-
 fn full(body: Bytes) -> UnsyncBoxBody<Bytes, BoxError> {
     Full::new(body).map_err(|never| match never {}).boxed_unsync()
-}
-
-fn expired() -> Bytes {
-    let status = json!({
-        "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
-        "message": "too old resource version", "reason": "Expired", "code": 410,
-    });
-    format!("{}\n", json!({"type": "ERROR", "object": status})).into()
 }
 
 fn refusal(code: u16) -> ApiAnswer {

@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 use super::{
     fault::{At, Fault, OF_PHASES, OF_READS, OF_WRITES, Point, Schedule, UserAction},
     oracle::Finding,
-    story::{CHANGED, PHASES, Plan, Run, Stage, TEARDOWN},
+    plan::{Plan, Run},
+    story::{CHANGED, PHASES, Stage, TEARDOWN},
     trace,
     workers::{self, FailedSchedule},
     world::{Sent, TraceStep},

@@ -41,7 +41,7 @@ fn page(seed: u64, failure: &FailedRun) -> String {
             &mut svg,
             &format!(r#"<line class="{class}" x1="{x}" x2="{x}" y1="{HEAD}" y2="{height}"/>"#),
         );
-        text(&mut svg, ("who", x, HEAD - 20), name);
+        text(&mut svg, TextPlace("who", x, HEAD - 20), name);
     }
     for (n, step) in steps.iter().enumerate() {
         draw(&mut svg, step, &lanes, HEAD + ROW * (n + 1));
@@ -83,7 +83,7 @@ fn place(lane: usize) -> usize {
 
 fn draw(svg: &mut String, step: &TraceStep, lanes: &[(&str, bool)], y: usize) {
     let x = |name: &str, is_process| lanes.iter().position(|lane| *lane == (name, is_process)).map(place);
-    text(svg, ("time", 0, y), &format!("{:.3} s", step.at.as_secs_f64()));
+    text(svg, TextPlace("time", 0, y), &format!("{:.3} s", step.at.as_secs_f64()));
     let Some(from) = x(process(step), true) else {
         let (class, inside) = if step.is_fault {
             ("fault", "fault-text")
@@ -95,12 +95,12 @@ fn draw(svg: &mut String, step: &TraceStep, lanes: &[(&str, bool)], y: usize) {
             svg,
             &format!(r#"<rect class="{class}" x="{LEFT}" y="{top}" width="100%" height="20"/>"#),
         );
-        text(svg, (inside, LEFT + 5, y), &step.what);
+        text(svg, TextPlace(inside, LEFT + 5, y), &step.what);
         return;
     };
     let Some(to) = step.object.as_deref().and_then(|object| x(object, false)) else {
         add(svg, &format!(r#"<circle cx="{from}" cy="{y}" r="4"/>"#));
-        text(svg, ("step", from + 8, y + 4), &step.what);
+        text(svg, TextPlace("step", from + 8, y + 4), &step.what);
         return;
     };
     let refused = if step.what.contains(": ") { " refused" } else { "" };
@@ -108,10 +108,14 @@ fn draw(svg: &mut String, step: &TraceStep, lanes: &[(&str, bool)], y: usize) {
         svg,
         &format!(r#"<line class="arrow{refused}" x1="{from}" x2="{to}" y1="{y}" y2="{y}" marker-end="url(#to)"/>"#),
     );
-    text(svg, ("step", from + 5, y - 4), &step.what);
+    text(svg, TextPlace("step", from + 5, y - 4), &step.what);
 }
 
-fn text(svg: &mut String, (class, x, y): (&str, usize, usize), text: &str) {
+/// The class of a text, and where it begins.
+struct TextPlace(&'static str, usize, usize);
+
+fn text(svg: &mut String, place: TextPlace, text: &str) {
+    let TextPlace(class, x, y) = place;
     add(
         svg,
         &format!(r#"<text class="{class}" x="{x}" y="{y}">{}</text>"#, escape(text)),

@@ -14,15 +14,16 @@ use tokio::{
 
 use super::{
     external,
-    fault::{At, Fault, Point, Schedule},
+    fault::{At, Fault},
     oracle::{self, Finding, Oracle},
     panics,
+    plan::{Plan, Run},
     processes::{self, End, Program, RESTART, Start},
     reconciles,
     setup::{BYSTANDER, Setup},
     state::{self, Live, State},
     users::Users,
-    world::{Channels, Sent, TraceStep, TracedRequest, World},
+    world::{Channels, Sent, World},
 };
 use crate::{
     dev::account,
@@ -59,41 +60,6 @@ const FORBIDDEN: Duration = Duration::from_secs(30);
 const SKEW: i64 = 300;
 /// How often a process may end by itself while there are faults: the kubelet restarts it.
 const EXITS: usize = 8;
-
-/// The result of a run.
-pub(super) struct Run {
-    /// The objects after each phase.
-    pub states: Vec<State>,
-    pub finding: Option<Finding>,
-    pub steps: Vec<TraceStep>,
-    pub writes: Vec<Sent>,
-    pub reads: Vec<Sent>,
-    pub requests: Vec<TracedRequest>,
-    /// The faults that did not happen.
-    pub unmet: Vec<Point>,
-}
-
-/// What a run does.
-#[derive(Default)]
-pub(super) struct Plan<'a> {
-    pub schedule: Schedule,
-    /// The run without faults.
-    pub calm: Option<&'a Run>,
-    /// The state that belongs to the changed specs, for the run without faults.
-    pub changed: Option<&'a State>,
-    /// Whether it is only the first phase, with the changed specs.
-    pub creates_changed: bool,
-}
-
-impl<'a> Plan<'a> {
-    pub(super) fn faulty(schedule: &Schedule, calm: &'a Run) -> Self {
-        Self {
-            schedule: schedule.clone(),
-            calm: Some(calm),
-            ..Self::default()
-        }
-    }
-}
 
 /// What all runs of a simulation have in common.
 #[derive(Clone)]

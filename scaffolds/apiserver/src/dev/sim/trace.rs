@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{story::Run, world::TracedRequest};
+use super::{plan::Run, world::TracedRequest};
 
 /// The first difference between two runs of one schedule.
 pub(super) fn difference(one: &Run, other: &Run) -> Option<String> {

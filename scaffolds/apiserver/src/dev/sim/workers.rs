@@ -12,7 +12,8 @@ use std::{
 
 use super::{
     fault::{Point, Schedule},
-    story::{Plan, Run, Stage},
+    plan::{Plan, Run},
+    story::Stage,
 };
 
 /// A run, and the number of its schedule.

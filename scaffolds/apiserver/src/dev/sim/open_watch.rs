@@ -1,0 +1,63 @@
+//! The answer to a watch: passes its frames on, or delays them, or ends with 410 Gone.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body::Frame;
+use http_body_util::{BodyExt, combinators::UnsyncBoxBody};
+use serde_json::json;
+use tokio::time::{Instant, sleep};
+use tower::BoxError;
+
+use super::world::Watches;
+
+/// How much later watches deliver in a phase of late events.
+const LATE: Duration = Duration::from_secs(20);
+
+/// The answer to a watch, while it is sent.
+pub(super) struct OpenWatch {
+    pub body: UnsyncBoxBody<Bytes, BoxError>,
+    pub watches: tokio::sync::watch::Receiver<Watches>,
+    /// The number of ends before it began.
+    pub ends: u64,
+    pub is_over: bool,
+}
+
+impl OpenWatch {
+    pub(super) async fn next(mut self) -> Option<(Result<Frame<Bytes>, BoxError>, Self)> {
+        if self.is_over {
+            return None;
+        }
+        let (mut ending, ends) = (self.watches.clone(), self.ends);
+        let frame = tokio::select! {
+            biased;
+            // The world outlives its watches.
+            _ = ending.wait_for(|watches| watches.ends > ends) => {
+                self.is_over = true;
+                Some(Ok(Frame::data(expired())))
+            }
+            frame = self.frame() => frame,
+        };
+        Some((frame?, self))
+    }
+
+    async fn frame(&mut self) -> Option<Result<Frame<Bytes>, BoxError>> {
+        let asked = Instant::now();
+        let frame = self.body.frame().await;
+        // A frame that was there has waited with the one before.
+        let late = self.watches.borrow().late && asked.elapsed() > Duration::ZERO;
+        _ = self.watches.wait_for(|watches| !watches.muted).await;
+        if late {
+            sleep(LATE).await;
+        }
+        frame
+    }
+}
+
+fn expired() -> Bytes {
+    let status = json!({
+        "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
+        "message": "too old resource version", "reason": "Expired", "code": 410,
+    });
+    format!("{}\n", json!({"type": "ERROR", "object": status})).into()
+}

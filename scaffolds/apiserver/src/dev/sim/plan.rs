@@ -1,0 +1,43 @@
+//! The plan of one run, and its result.
+
+use super::{
+    fault::{Point, Schedule},
+    oracle::Finding,
+    state::State,
+    world::{Sent, TraceStep, TracedRequest},
+};
+
+/// The result of a run.
+pub(super) struct Run {
+    /// The objects after each phase.
+    pub states: Vec<State>,
+    pub finding: Option<Finding>,
+    pub steps: Vec<TraceStep>,
+    pub writes: Vec<Sent>,
+    pub reads: Vec<Sent>,
+    pub requests: Vec<TracedRequest>,
+    /// The faults that did not happen.
+    pub unmet: Vec<Point>,
+}
+
+/// What a run does.
+#[derive(Default)]
+pub(super) struct Plan<'a> {
+    pub schedule: Schedule,
+    /// The run without faults.
+    pub calm: Option<&'a Run>,
+    /// The state that belongs to the changed specs, for the run without faults.
+    pub changed: Option<&'a State>,
+    /// Whether it is only the first phase, with the changed specs.
+    pub creates_changed: bool,
+}
+
+impl<'a> Plan<'a> {
+    pub(super) fn faulty(schedule: &Schedule, calm: &'a Run) -> Self {
+        Self {
+            schedule: schedule.clone(),
+            calm: Some(calm),
+            ..Self::default()
+        }
+    }
+}
