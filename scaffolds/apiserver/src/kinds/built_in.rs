@@ -1,5 +1,7 @@
 //! The [`Strategy`] of a built-in kind: combines its recorded shape with the rules in its file.
 
+use std::sync::LazyLock;
+
 use kubewright_machinery::{Cause, cause::Objections};
 use kubewright_schema::typed::Schema;
 use serde_json::Value;
@@ -10,7 +12,7 @@ use super::{
     edit::{keep, keep_all_but},
     empties,
     faults::Faults,
-    kind::{BuiltInKind, Change, Part},
+    kind::{BuiltInKind, Change, Part, StructDefault},
     located::Located,
     names::Named,
     openapi,
@@ -21,6 +23,15 @@ use crate::{
     status::Status,
     strategy::{Empties, Rules, Strategy, StrictErrors},
 };
+
+/// Removes the fields of features that are off by default, once managedFields are computed.
+static DISABLED: LazyLock<Defaults> = LazyLock::new(|| {
+    let group: StructDefault = ("core.v1.PodSpec", |spec| _ = spec.remove("schedulingGroup"));
+    let unavailable: StructDefault = ("apps.v1.RollingUpdateStatefulSetStrategy", |it| {
+        _ = it.remove("maxUnavailable")
+    });
+    Defaults::from_iter([group, unavailable])
+});
 
 /// A built-in kind in one version.
 pub(super) struct BuiltIn {
@@ -109,6 +120,7 @@ impl Strategy for BuiltIn {
         if self.kind.rules.has_status && self.kind.clears_status {
             self.empty_status(object);
         }
+        DISABLED.fill(&self.definition, object);
         (self.kind.prepare_create)(object);
         if let (Some(held), "") = (&self.kind.rules.held, subresource) {
             held.create(object);
@@ -128,6 +140,7 @@ impl Strategy for BuiltIn {
                 if self.kind.rules.has_status {
                     keep(new, old, "status");
                 }
+                DISABLED.fill(&self.definition, new);
                 (self.kind.prepare_update)(new, old);
                 if let Some(held) = &self.kind.rules.held {
                     held.update(new, old);
