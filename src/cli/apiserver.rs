@@ -35,7 +35,7 @@ pub struct Args {
     /// Enable a controller that is off by default: service-accounts, workloads
     #[arg(long, value_enum, value_name = "CONTROLLER", hide_possible_values = true)]
     enable: Vec<Controller>,
-    /// Disable a controller: garbage-collector, namespaces, cluster-roles, resource-quotas
+    /// Disable a controller: garbage-collector, namespaces, cluster-roles, resource-quotas, policy-types
     #[arg(long, value_enum, value_name = "CONTROLLER", hide_possible_values = true)]
     disable: Vec<Controller>,
 }
@@ -47,6 +47,7 @@ enum Controller {
     Namespaces,
     ClusterRoles,
     ResourceQuotas,
+    PolicyTypes,
     ServiceAccounts,
     Workloads,
 }
@@ -96,6 +97,7 @@ fn controllers(args: &Args) -> Controllers {
         namespaces: runs(Controller::Namespaces, usually.namespaces),
         cluster_roles: runs(Controller::ClusterRoles, usually.cluster_roles),
         resource_quotas: runs(Controller::ResourceQuotas, usually.resource_quotas),
+        policy_types: runs(Controller::PolicyTypes, usually.policy_types),
         service_accounts: runs(Controller::ServiceAccounts, usually.service_accounts),
         workloads: runs(Controller::Workloads, usually.workloads),
     }

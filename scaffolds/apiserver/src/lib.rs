@@ -27,6 +27,7 @@ pub mod dev;
 mod digest;
 mod discovery;
 mod effects;
+mod flow;
 mod kinds;
 mod meta;
 mod openapi;

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use crate::{
-    authorize::Authorizer, catalogue::Catalogue, clock::Clock, policies::Policies, quota, store::Store,
-    webhooks::Webhooks,
+    authorize::Authorizer, catalogue::Catalogue, clock::Clock, flow::FlowControl, policies::Policies, quota,
+    store::Store, webhooks::Webhooks,
 };
 
 /// The state from which requests are answered.
@@ -19,6 +19,8 @@ pub struct Core {
     pub authorizer: Authorizer,
     /// The clock for timestamps of objects.
     pub clock: Clock,
+    /// The flows of requests.
+    pub flow: FlowControl,
     /// The admission policies.
     pub policies: Policies,
     /// The writes that quotas have been charged for.

@@ -84,6 +84,10 @@ pub struct Rules {
     pub verbatim_after: Option<u64>,
     /// The columns of `kubectl get`, without those that the registry adds before them.
     pub columns: Vec<Column>,
+    /// An annotation that is a field of upstream's internal type, so that metadata alone lacks it.
+    pub field_annotation: Option<&'static str>,
+    /// The JSON pointer to the number by which rows of a Table are sorted; by default they have the order of the list.
+    pub rows_by: Option<&'static str>,
     /// The OpenAPI v3 definitions of the kind and of its list, for kinds whose definitions are not recorded.
     pub published: Option<[Value; 2]>,
     /// The deprecation warning, which every answer in this version has as a header `Warning: 299`.
@@ -128,6 +132,8 @@ impl Default for Rules {
             go_package: None,
             verbatim_after: Some(0),
             columns: Vec::new(),
+            field_annotation: None,
+            rows_by: None,
             published: None,
             deprecation: None,
             forbids_creation: None,
@@ -161,6 +167,8 @@ pub struct Deletion {
     pub returns_object: bool,
     /// Whether dependents are orphaned unless the request has a propagation policy.
     pub orphans_dependents: bool,
+    /// Whether dependents are left alone whatever the request asks for.
+    pub leaves_dependents: bool,
     /// The warning for a request without a propagation policy.
     pub warning: Option<&'static str>,
     /// For kinds with graceful deletion: the grace period of an object in seconds, given the one in the request. With 0

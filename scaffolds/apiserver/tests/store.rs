@@ -330,3 +330,22 @@ async fn writes_from_many_threads_have_one_order() {
     assert_eq!(seen, (2..=4_001).collect::<Vec<u64>>());
     store.settled().await.unwrap();
 }
+
+#[tokio::test(start_paused = true)]
+async fn an_earlier_revision_can_be_listed_for_five_to_ten_minutes_after_a_newer_one() {
+    let minutes = |count: u64| tokio::time::advance(std::time::Duration::from_secs(60 * count));
+    let store = Store::default();
+    let first = create(&store, &key(0));
+    let can_list = |at: u64| store.list(&range(0), Some(at), None, 1).is_ok();
+    minutes(4).await;
+    let second = create(&store, &key(4));
+    minutes(5).await;
+    assert!(can_list(first), "four minutes are left");
+    minutes(2).await;
+    assert!(!can_list(first));
+    assert!(can_list(second), "it is the present state");
+    let third = create(&store, &key(8));
+    minutes(60).await;
+    assert!(!can_list(second));
+    assert!(can_list(third));
+}

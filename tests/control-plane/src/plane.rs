@@ -24,10 +24,11 @@ use tokio::time::{Instant, sleep};
 use crate::{Assets, Audit, PERIOD, audit, credentials, guardian, program::Program};
 
 /// The enabled controllers of kube-controller-manager. None handles nodes, or Pods on missing nodes.
-const CONTROLLERS: [&str; 16] = [
+const CONTROLLERS: [&str; 17] = [
     "garbage-collector-controller",
     "namespace-controller",
     "clusterrole-aggregation-controller",
+    "validatingadmissionpolicy-status-controller",
     "deployment-controller",
     "replicaset-controller",
     "job-controller",

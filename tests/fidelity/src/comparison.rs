@@ -68,8 +68,9 @@ impl Comparison {
                 _ = news.tick() => eprintln!("{so_far}"),
             }
         }
+        let [answers, successful] = self.real.tally();
         println!(
-            "{} programs, {} differ, {} failed",
+            "{} programs, {} differ, {} failed; {successful} of {answers} requests were successful",
             so_far.total, so_far.differ, so_far.failed
         );
         so_far.differ + so_far.failed

@@ -10,7 +10,14 @@ use kube::{
 };
 use kubewright_apiserver::{ApiServer, Controllers, Options};
 use serde_json::Value;
-use std::{path::Path, time::Duration};
+use std::{
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering::Relaxed},
+    },
+    time::Duration,
+};
 use tokio::time::{Instant, sleep, timeout};
 
 use crate::{Answer, Program, Step, answer::HEADERS};
@@ -27,6 +34,14 @@ pub struct Target {
     client: Client,
     /// A client without credentials.
     bare: Client,
+    tally: Arc<Tally>,
+}
+
+/// The numbers of answers.
+#[derive(Debug, Default)]
+struct Tally {
+    all: AtomicUsize,
+    successful: AtomicUsize,
 }
 
 impl Target {
@@ -44,6 +59,7 @@ impl Target {
         Ok(Self {
             client,
             bare: Client::try_from(config)?,
+            tally: Arc::default(),
         })
     }
 
@@ -56,6 +72,7 @@ impl Target {
         let client = Client::new(server.service(), "default");
         Self {
             bare: client.clone(),
+            tally: Arc::default(),
             client,
         }
     }
@@ -91,6 +108,19 @@ impl Target {
             self.ask(step, namespace, &[]).await?;
         }
         answers
+    }
+
+    /// The number of answers so far, and how many of them were successful.
+    pub fn tally(&self) -> [usize; 2] {
+        [&self.tally.all, &self.tally.successful].map(|count| count.load(Relaxed))
+    }
+
+    /// The answer to a step of a program after the answers to the earlier ones.
+    ///
+    /// # Errors
+    /// When it cannot be sent, or refers to a missing value.
+    pub async fn answer(&self, step: &Step, namespace: &str, earlier: &[Answer]) -> Result<Answer> {
+        self.settled(step, namespace, earlier).await
     }
 
     async fn answers(&self, program: &Program, namespace: &str) -> Result<Vec<Answer>> {
@@ -150,6 +180,10 @@ impl Target {
             body: Answer::body(&body, media_type.unwrap_or_default(), watch && head.status.is_success()),
             ..Answer::default()
         };
+        self.tally.all.fetch_add(1, Relaxed);
+        self.tally
+            .successful
+            .fetch_add(usize::from(head.status.is_success()), Relaxed);
         for name in HEADERS {
             let values = head.headers.get_all(name).iter();
             let values: Vec<_> = values

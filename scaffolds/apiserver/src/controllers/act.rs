@@ -38,11 +38,28 @@ pub(super) async fn merge(cluster: &Arc<Cluster>, key: &Key, patch: &Value) -> R
 
 /// PATCH that applies an object by force as this field manager.
 pub(super) async fn apply(cluster: &Arc<Cluster>, key: &Key, manager: &str, object: &Value) -> Result<Reply, Status> {
-    let mut call = call(&cluster.core, Verb::Patch, key, object)?;
+    let call = applied(&cluster.core, key, manager, object)?;
+    send(cluster, call, "application/apply-patch+yaml").await
+}
+
+/// Like [`apply`], of the status.
+pub(super) async fn apply_status(
+    cluster: &Arc<Cluster>,
+    key: &Key,
+    manager: &str,
+    object: &Value,
+) -> Result<Reply, Status> {
+    let mut call = applied(&cluster.core, key, manager, object)?;
+    "status".clone_into(&mut call.subresource);
+    send(cluster, call, "application/apply-patch+yaml").await
+}
+
+fn applied(core: &Core, key: &Key, manager: &str, object: &Value) -> Result<Call, Status> {
+    let mut call = call(core, Verb::Patch, key, object)?;
     call.query = [("fieldManager", manager), ("force", "true")]
         .map(|(name, value)| (name.to_owned(), value.to_owned()))
         .into();
-    send(cluster, call, "application/apply-patch+yaml").await
+    Ok(call)
 }
 
 /// PUT of a subresource.

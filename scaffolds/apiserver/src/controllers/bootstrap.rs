@@ -1,4 +1,5 @@
-//! Creates the objects that a server has from the beginning: namespaces, the Service `kubernetes`, PriorityClasses, roles.
+//! Creates the objects that a server has from the beginning: namespaces, the Service `kubernetes`, PriorityClasses, roles, flow control,
+//! the states of components.
 
 use std::sync::Arc;
 
@@ -11,6 +12,7 @@ use crate::{
     authorize,
     call::{Call, Verb},
     effects::Cluster,
+    flow,
     state::Core,
     store::Key,
 };
@@ -63,6 +65,41 @@ pub async fn bootstrap(cluster: &Arc<Cluster>, port: u16) {
         .await;
     }
     roles(&cluster.core);
+    flows(&cluster.core);
+    components(&cluster.core);
+}
+
+/// Stores the missing FlowSchemas and their levels.
+fn flows(core: &Core) {
+    for (key, object) in flow::bootstrap::objects(&time::text(core.now())) {
+        if core.store.get(&key).is_none() {
+            let at = |revision: u64| {
+                let mut object = object.clone();
+                object["metadata"]["resourceVersion"] = json!(revision.to_string());
+                Bytes::from(object.to_string())
+            };
+            let _ = core.store.create(&key, &at);
+        }
+    }
+}
+
+/// Stores the states of components. As for a kube-apiserver alone, only the storage is there.
+fn components(core: &Core) {
+    let unreachable = |port: u16| {
+        let message =
+            format!("Get \"https://127.0.0.1:{port}/healthz\": dial tcp 127.0.0.1:{port}: connect: connection refused");
+        json!({"type": "Healthy", "status": "False", "message": message})
+    };
+    for (name, condition) in [
+        ("scheduler", unreachable(10_259)),
+        ("controller-manager", unreachable(10_257)),
+        ("etcd-0", json!({"type": "Healthy", "status": "True", "message": "ok"})),
+    ] {
+        let object = json!({"apiVersion": "v1", "kind": "ComponentStatus", "metadata": {"name": name}, "conditions": [condition]});
+        let _ = core.store.create(&Key::new("/componentstatuses", "", name), &|_| {
+            Bytes::from(object.to_string())
+        });
+    }
 }
 
 /// Stores the missing roles and bindings exactly as a real server created them.

@@ -9,10 +9,12 @@ mod act;
 pub(crate) mod bootstrap;
 mod cluster_roles;
 mod content;
+mod flow;
 mod free;
 mod garbage;
 mod graph;
 mod namespaces;
+mod policy_types;
 mod quotas;
 mod root_ca;
 mod service_accounts;
@@ -51,6 +53,8 @@ pub struct Controllers {
     pub cluster_roles: bool,
     /// Keeps what quotas allow and what is used of it in the status of ResourceQuotas, without which they limit nothing.
     pub resource_quotas: bool,
+    /// Writes the errors into the status of ValidatingAdmissionPolicies that their expressions have with the schemas of kinds.
+    pub policy_types: bool,
     /// Creates the ServiceAccount `default` in every namespace, and the ConfigMap `kube-root-ca.crt` with the
     /// [certificate authority](crate::Options::certificate_authority) of the server, if there is one.
     pub service_accounts: bool,
@@ -67,6 +71,7 @@ impl Controllers {
         namespaces: false,
         cluster_roles: false,
         resource_quotas: false,
+        policy_types: false,
         service_accounts: false,
         workloads: false,
     };
@@ -79,6 +84,7 @@ impl Default for Controllers {
             namespaces: true,
             cluster_roles: true,
             resource_quotas: true,
+            policy_types: true,
             service_accounts: false,
             workloads: false,
         }
@@ -189,6 +195,9 @@ impl Worker {
             self.quotas.begin(&cluster.core, records);
         }
         for record in records {
+            if &*record.key.resource == crate::flow::SCHEMAS {
+                flow::follow(cluster, record).await;
+            }
             self.settle(cluster, record).await;
         }
     }
@@ -213,6 +222,7 @@ impl Worker {
             if self.controllers.resource_quotas {
                 self.quotas.follow(core, change);
             }
+            flow::follow(cluster, &change.record).await;
             if !is_gone {
                 self.settle(cluster, &change.record).await;
             }
@@ -232,8 +242,11 @@ impl Worker {
         }
     }
 
-    /// Passes a namespace to the controllers that maintain it.
+    /// Passes a namespace or policy to the controllers that maintain it.
     async fn settle(&mut self, cluster: &Arc<Cluster>, record: &Record) {
+        if self.controllers.policy_types {
+            policy_types::check(cluster, record).await;
+        }
         if &*record.key.resource != namespaces::RESOURCE {
             return;
         }

@@ -31,6 +31,11 @@ pub(in crate::kinds) fn endpoint_ip(at: &Located<'_>, faults: &mut Faults) {
     }
 }
 
+/// The network in a text, in any form that Go reads.
+pub(in crate::kinds) fn network(text: &str) -> Option<Network> {
+    parts(text).map(|(network, _)| network)
+}
+
 /// An address and the length of its prefix in bits.
 pub(in crate::kinds) struct Network {
     pub address: IpAddr,

@@ -12,14 +12,25 @@ use crate::kinds::{
 
 pub(in crate::kinds) const NEGATIVE: &str = "must be greater than or equal to 0";
 
-/// `requests`, `limits` and `claims` of a container.
+/// `requests` and `limits` of a container.
 pub(in crate::kinds) fn requirements(at: &Located<'_>, faults: &mut Faults) {
+    requirements_of(at, container_name, faults);
+}
+
+/// `requests` and `limits`, with this rule for the names of resources.
+pub(in crate::kinds) fn requirements_of(
+    at: &Located<'_>,
+    check_name: fn(&str, &Located<'_>, &mut Faults),
+    faults: &mut Faults,
+) {
     let (limits, requests) = (at.get("limits"), at.get("requests"));
     for (name, amount) in limits.entries() {
-        container_resource(name, &amount, faults);
+        check_name(name, &amount, faults);
+        resource_amount(name, &amount, faults);
     }
     for (name, amount) in requests.entries() {
-        container_resource(name, &amount, faults);
+        check_name(name, &amount, faults);
+        resource_amount(name, &amount, faults);
         let Some(request) = quantity(&amount) else { continue };
         let limit = limits.get(name);
         let overcommits = !name.contains('/') && !name.starts_with("hugepages-");
@@ -40,26 +51,44 @@ pub(in crate::kinds) fn requirements(at: &Located<'_>, faults: &mut Faults) {
     }
 }
 
-fn container_resource(name: &str, amount: &Located<'_>, faults: &mut Faults) {
+/// Checks the name of any resource. Returns whether it is right.
+pub(in crate::kinds) fn resource_name(name: &str, amount: &Located<'_>, faults: &mut Faults) -> bool {
     let before = faults.len();
     for sentence in qualified(name) {
         faults.invalid_as(amount, &quoted(name), &sentence);
     }
-    let plain = !name.contains('/');
-    if faults.len() == before && plain && !is_standard(name) {
+    if faults.len() == before && !name.contains('/') && !is_standard(name) {
         faults.invalid_as(
             amount,
             &quoted(name),
             "must be a standard resource type or fully qualified",
         );
     }
-    if plain && !is_for_containers(name) {
+    faults.len() == before
+}
+
+/// Checks the name of a resource of containers.
+pub(in crate::kinds) fn container_name(name: &str, amount: &Located<'_>, faults: &mut Faults) {
+    resource_name(name, amount, faults);
+    if !name.contains('/') && !is_for_containers(name) {
         faults.invalid_as(amount, &quoted(name), "must be a standard resource for containers");
     }
-    if !plain && !name.contains("kubernetes.io/") && !is_extended(name) {
+    if !is_native(name) && !is_extended(name) {
         faults.invalid_as(amount, &quoted(name), "doesn't follow extended resource name standard");
     }
-    resource_amount(name, amount, faults);
+}
+
+/// Checks the name of a resource of a whole Pod.
+pub(in crate::kinds) fn pod_name(name: &str, amount: &Located<'_>, faults: &mut Faults) {
+    let is_known = matches!(name, "cpu" | "memory") || name.starts_with("hugepages-");
+    if resource_name(name, amount, faults) && !is_known {
+        faults.not_supported_as(amount, &quoted(name), &["cpu", "hugepages-", "memory"]);
+    }
+}
+
+/// Whether the name is that of a resource of Kubernetes.
+pub(in crate::kinds) fn is_native(name: &str) -> bool {
+    !name.contains('/') || name.contains("kubernetes.io/")
 }
 
 /// Checks a quantity of the resource `name`.

@@ -2,7 +2,7 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{Arc, Mutex, OnceLock, PoisonError},
+    sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError},
 };
 
 use kubewright_machinery::{Cause, cause::Objections};
@@ -15,7 +15,7 @@ use super::{
     edit::{keep, keep_all_but},
     empties,
     faults::Faults,
-    kind::{BuiltInKind, Change, Part},
+    kind::{BuiltInKind, Change, Part, StructDefault},
     located::Located,
     names::Named,
     openapi,
@@ -26,6 +26,15 @@ use crate::{
     status::Status,
     strategy::{Empties, Rules, Strategy, StrictErrors},
 };
+
+/// Removes the fields of features that are off by default, once managedFields are computed.
+static DISABLED: LazyLock<Defaults> = LazyLock::new(|| {
+    let group: StructDefault = ("core.v1.PodSpec", |spec| _ = spec.remove("schedulingGroup"));
+    let unavailable: StructDefault = ("apps.v1.RollingUpdateStatefulSetStrategy", |it| {
+        _ = it.remove("maxUnavailable")
+    });
+    Defaults::from_iter([group, unavailable])
+});
 
 /// A built-in kind in one version.
 pub(super) struct BuiltIn {
@@ -125,6 +134,7 @@ impl Strategy for BuiltIn {
         if self.kind.rules.has_status && self.kind.clears_status {
             self.empty_status(object);
         }
+        DISABLED.fill(&self.definition, object);
         (self.kind.prepare_create)(object);
         if let (Some(held), "") = (&self.kind.rules.held, subresource) {
             held.create(object);
@@ -144,6 +154,7 @@ impl Strategy for BuiltIn {
                 if self.kind.rules.has_status {
                     keep(new, old, "status");
                 }
+                DISABLED.fill(&self.definition, new);
                 (self.kind.prepare_update)(new, old);
                 if let Some(held) = &self.kind.rules.held {
                     held.update(new, old);

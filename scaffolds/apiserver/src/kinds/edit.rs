@@ -41,6 +41,31 @@ pub(in crate::kinds) fn made<'a>(fields: &'a mut Fields, name: &str) -> Option<&
     within(fields, name)
 }
 
+/// Brings a field that older clients know in line with the list that replaced it: the field is the first item, or a field `key` of it, and
+/// decides if both differ.
+pub(in crate::kinds) fn single_from_list(
+    object: &mut Value,
+    section: &str,
+    [single, list]: [&str; 2],
+    key: Option<&str>,
+) {
+    let Some(fields) = object.get_mut(section).and_then(Value::as_object_mut) else {
+        return;
+    };
+    let one = text(fields, single).to_owned();
+    let first = fields.get(list).and_then(|all| all.get(0));
+    let first = first.and_then(|item| key.map_or(Some(item), |key| item.get(key)));
+    let first = first.and_then(Value::as_str).map(str::to_owned);
+    let item = |text: &str| key.map_or_else(|| json!(text), |key| json!({key: text}));
+    match first {
+        Some(first) if one.is_empty() => _ = fields.insert(single.to_owned(), json!(first)),
+        first if !one.is_empty() && first.as_ref() != Some(&one) => {
+            _ = fields.insert(list.to_owned(), json!([item(&one)]))
+        }
+        _ => {}
+    }
+}
+
 /// Sets `status.phase` if it is missing.
 pub(in crate::kinds) fn default_phase(object: &mut Fields, value: &str) {
     if let Some(status) = made(object, "status") {

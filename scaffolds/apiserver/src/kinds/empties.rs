@@ -10,12 +10,14 @@ use super::{
 use crate::strategy::Empties;
 
 /// Paths, without indices, at whose ends every kind distinguishes empty lists and maps from absent ones.
-const DISTINGUISHED: [&[&str]; 5] = [
+const DISTINGUISHED: [&[&str]; 7] = [
     &["capabilities", "add"],
     &["capabilities", "drop"],
     &["securityContext", "supplementalGroups"],
     &["spec", "overhead"],
     &["template", "metadata", "labels"],
+    &["scaleUp", "policies"],
+    &["scaleDown", "policies"],
 ];
 
 /// Converts `object`, of the definition `name`, to a form, and returns whether it had an empty list or map. This kind

@@ -1,6 +1,10 @@
 //! The validation errors of an object, in the order in which they were found, with the server's messages.
 
-use kubewright_machinery::{Cause, cause::Path};
+use kubewright_machinery::{
+    Cause,
+    cause::Path,
+    names::{self, Unit},
+};
 use serde_json::{Map, Value};
 
 use crate::kinds::{
@@ -88,6 +92,15 @@ impl Faults {
         self.note("FieldValueNotFound", at, format!("Not found: {}", shown(at.value)));
     }
 
+    /// Like [`Faults::not_found`] about a name, with a detail.
+    pub fn not_found_as(&mut self, at: &Located<'_>, name: &str, detail: &str) {
+        self.note(
+            "FieldValueNotFound",
+            at,
+            join(format!("Not found: {}", quoted(name)), detail),
+        );
+    }
+
     /// A value is forbidden here.
     pub fn forbidden(&mut self, at: &Located<'_>, detail: &str) {
         self.note("FieldValueForbidden", at, join("Forbidden".to_owned(), detail));
@@ -154,6 +167,25 @@ impl Faults {
         }
     }
 
+    /// Checks the name of a controller: a domain and a path.
+    pub fn domain_prefixed_path(&mut self, at: &Located<'_>) {
+        const PATH: &str = "Invalid path (regex used for validation is '[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+')";
+        if at.str().is_empty() {
+            return self.required(at, "");
+        }
+        let parts = at.str().split_once('/');
+        let Some((host, path)) = parts.filter(|(host, path)| !host.is_empty() && !path.is_empty()) else {
+            return self.invalid(at, "must be a domain-prefixed path (such as \"acme.io/foo\")");
+        };
+        for sentence in names::subdomain(host, Unit::Characters) {
+            self.invalid_as(at, &quoted(host), &sentence);
+        }
+        let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"/-._~%!$&'()*+,;=:".contains(&byte);
+        if !path.bytes().all(fits) {
+            self.invalid_as(at, &quoted(path), PATH);
+        }
+    }
+
     /// Checks that a number is not negative; an absent one counts as 0.
     pub fn not_negative(&mut self, at: &Located<'_>) {
         if at.int() < 0 {
@@ -180,6 +212,13 @@ impl Faults {
     pub fn immutable(&mut self, new: &Located<'_>, old: &Located<'_>) {
         if !new.is_like(old) {
             self.invalid(new, "field is immutable");
+        }
+    }
+
+    /// Like [`Faults::immutable`], for a text that Go does not point to: an absent one is shown as empty.
+    pub fn immutable_text(&mut self, new: &Located<'_>, old: &Located<'_>) {
+        if new.str() != old.str() {
+            self.invalid_as(new, &quoted(new.str()), "field is immutable");
         }
     }
 }

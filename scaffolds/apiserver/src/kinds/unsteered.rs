@@ -1,4 +1,4 @@
-//! Kinds whose objects are stored and shown, and steer nothing here: flow control, API services, addresses, drivers of
+//! Kinds whose objects are stored and shown, and steer nothing here: flow control (but for headers of answers), API services, addresses, drivers of
 //! volumes and devices. Of their rules only those for defaults, generations and columns are kept.
 
 use serde_json::{Value, json};
@@ -111,7 +111,7 @@ pub(super) fn api_service() -> BuiltInKind {
 }
 
 pub(super) fn flow_schema() -> BuiltInKind {
-    shown(|row| {
+    let mut schema = shown(|row| {
         let conditions = row.get("status.conditions");
         let dangling = conditions.items().find(|it| it.get("type").str() == "Dangling");
         vec![
@@ -127,17 +127,15 @@ pub(super) fn flow_schema() -> BuiltInKind {
     .with_separate_status()
     .with_defaults(&[("flowcontrol.v1.FlowSchemaSpec", |spec| {
         set_number(spec, "matchingPrecedence", 1000);
-    })])
+    })]);
+    schema.rules.rows_by = Some("/spec/matchingPrecedence");
+    schema
 }
 
 pub(super) fn priority_level() -> BuiltInKind {
     shown(|row| {
         let limited = row.get("spec.limited");
         let queuing = limited.at("limitResponse.queuing");
-        let shares = match limited.is_set() {
-            true => limited.get("nominalConcurrencyShares"),
-            false => row.get("spec.exempt.nominalConcurrencyShares"),
-        };
         let number = |value: &Value| {
             if value.is_null() {
                 json!("<none>")
@@ -148,7 +146,7 @@ pub(super) fn priority_level() -> BuiltInKind {
         vec![
             row.name(),
             row.text("spec.type"),
-            number(shares.value),
+            number(limited.get("nominalConcurrencyShares").value),
             number(queuing.get("queues").value),
             number(queuing.get("handSize").value),
             number(queuing.get("queueLengthLimit").value),

@@ -25,7 +25,7 @@ use std::{
 
 #[cfg(feature = "testing")]
 pub use protobuf::{V2, V3, Version};
-pub(crate) use schemas::custom as custom_schema_name;
+pub(crate) use schemas::{custom as custom_schema_name, resolved as resolved_schema};
 
 /// Answers requests below `/openapi` from the catalogue; caches the documents until the catalogue changes.
 pub(crate) struct OpenApi {

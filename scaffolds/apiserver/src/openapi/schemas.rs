@@ -2,8 +2,8 @@
 //! have them.
 
 use super::{metadata, operation::COMPONENTS};
-use crate::kinds;
-use serde_json::{Map, Value};
+use crate::{kinds, resource::Resource};
+use serde_json::{Map, Value, json};
 use std::{
     collections::{BTreeMap, BTreeSet},
     sync::LazyLock,
@@ -36,6 +36,56 @@ pub(super) fn built_in(group: &str, version: &str, kind: &str) -> Option<String>
 pub(crate) fn custom(group: &str, version: &str, kind: &str) -> String {
     let reversed: Vec<&str> = group.rsplit('.').collect();
     format!("{}.{version}.{kind}", reversed.join("."))
+}
+
+/// The schema of a kind with the schemas in it to which it refers; a type within itself is any object. `None` if there is no schema.
+pub(crate) fn resolved(resource: &Resource) -> Option<Value> {
+    let Resource {
+        group, version, names, ..
+    } = resource;
+    if let Some([one, _]) = resource.rules().published.as_ref() {
+        return Some(below(one.clone(), &mut Vec::new()));
+    }
+    let name = built_in(group, version, &names.kind)?;
+    Some(below(kinds::openapi_schema(&name)?, &mut vec![name]))
+}
+
+/// Resolves the schema of a field or item. `within` are the names of the definitions around it.
+fn populated(schema: Value, within: &mut Vec<String>) -> Value {
+    let reference = schema.get("$ref").or_else(|| schema.get("allOf")?.get(0)?.get("$ref"));
+    let name = reference
+        .and_then(Value::as_str)
+        .and_then(|it| it.strip_prefix(COMPONENTS));
+    let Some(name) = name.map(str::to_owned) else {
+        return below(schema, within);
+    };
+    if within.contains(&name) {
+        return json!({"type": "object"});
+    }
+    let Some(definition) = kinds::openapi_schema(&name) else {
+        return schema;
+    };
+    within.push(name);
+    let definition = below(definition, within);
+    within.pop();
+    definition
+}
+
+/// Resolves the references below a schema, and marks values that are numbers or texts, as schemas of custom kinds do.
+fn below(mut schema: Value, within: &mut Vec<String>) -> Value {
+    if schema["format"] == "int-or-string" {
+        schema["x-kubernetes-int-or-string"] = json!(true);
+    }
+    let fields = schema.get_mut("properties").and_then(Value::as_object_mut);
+    for field in fields.into_iter().flat_map(Map::values_mut) {
+        *field = populated(field.take(), within);
+    }
+    for key in ["items", "additionalProperties"] {
+        if let Some(inner) = schema.get_mut(key) {
+            *inner = populated(inner.take(), within);
+        }
+    }
+    schema
 }
 
 /// The definitions in `known`, and all to which `document` and they refer.

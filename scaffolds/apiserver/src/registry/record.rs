@@ -45,7 +45,8 @@ pub fn present(resource: &Resource, record: &Record) -> Result<Bytes, Status> {
 /// Converts `object` to the form that its readers will get, and returns the object in the storage version if that is
 /// another one.
 pub(super) fn settle(resource: &Resource, object: &mut Value) -> Option<Value> {
-    if resource.version == resource.storage_version {
+    let is_stored_so = resource.rules().stored_as.is_none() && resource.version == resource.storage_version;
+    if is_stored_so {
         resource.strategy.write(object);
         return None;
     }

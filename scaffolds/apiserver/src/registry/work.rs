@@ -61,7 +61,10 @@ impl<'a> Work<'a> {
 
     /// Group and kind, by which answers about invalid objects name them.
     pub fn kind(&self) -> Subject<'a> {
-        Subject::new(&self.resource().group, &self.resource().names.kind)
+        let resource = self.resource();
+        let stored_in = resource.rules().stored_as.and_then(|name| name.split_once('/'));
+        let group = stored_in.map_or(resource.group.as_str(), |(group, _)| group);
+        Subject::new(group, &resource.names.kind)
     }
 
     pub fn key(&self, name: &str) -> Key {

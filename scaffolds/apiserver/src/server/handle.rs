@@ -12,6 +12,7 @@ use super::{ApiServer, discover, incoming::Incoming, probes};
 use crate::{
     auth::{self, Peer, Requestor},
     authorize::Attributes,
+    flow::{self, FlowIds},
     meta::generate,
     request::{Info, Query, accept, body, duration},
     response::{self, Answer},
@@ -21,6 +22,9 @@ use crate::{
 
 /// The audit log of a real server identifies an answer by this ID; clients quote it.
 const AUDIT_ID: HeaderName = HeaderName::from_static("audit-id");
+
+/// The media type of metrics.
+const METRICS: &str = "text/plain; version=0.0.4; charset=utf-8; escaping=underscores";
 
 /// An answer, or the Status to answer with, in the format of the request.
 type Answered = Result<Answer, Status>;
@@ -38,7 +42,9 @@ impl ApiServer {
             .get(AUDIT_ID)
             .cloned()
             .or_else(|| HeaderValue::from_str(&generate::uid()).ok());
-        let answered = AssertUnwindSafe(self.answer(&parts, &query, body)).catch_unwind().await;
+        let mut flow = None;
+        let answering = self.answer(&parts, &query, body, &mut flow);
+        let answered = AssertUnwindSafe(answering).catch_unwind().await;
         let mut answer = match answered {
             Ok(Ok(answer)) => answer,
             Ok(Err(status)) => response::failure(&status, format),
@@ -47,10 +53,13 @@ impl ApiServer {
         if let Some(id) = id {
             answer.headers_mut().insert(AUDIT_ID, id);
         }
+        if let Some(flow) = flow {
+            flow.add(answer.headers_mut());
+        }
         answer
     }
 
-    async fn answer<B>(&self, parts: &Parts, query: &Query, body: B) -> Answered
+    async fn answer<B>(&self, parts: &Parts, query: &Query, body: B, flow: &mut Option<FlowIds>) -> Answered
     where
         B: Body<Data: Buf + Send, Error: Display> + Send,
     {
@@ -65,7 +74,7 @@ impl ApiServer {
             query,
             format: accept::format(&parts.headers, query),
         };
-        let user = self.sender(&request, &peer)?;
+        let user = self.sender(&request, &peer, flow)?;
         if !info.is_resource {
             return self.answer_path(&request);
         }
@@ -80,8 +89,8 @@ impl ApiServer {
         tokio::time::timeout(time, answer).await.map_err(late)?
     }
 
-    /// Authenticates the sender, impersonates the user whom the headers name, and authorises the request.
-    fn sender(&self, request: &Incoming<'_>, peer: &Peer) -> Result<User, Status> {
+    /// Authenticates the sender, impersonates the user whom the headers name, finds the flow of the request, and authorises it.
+    fn sender(&self, request: &Incoming<'_>, peer: &Peer, flow: &mut Option<FlowIds>) -> Result<User, Status> {
         let (core, headers) = (self.shared.core(), &request.parts.headers);
         let authenticator = &self.shared.authenticator;
         let user = authenticator.authenticate(headers, peer, &core.store, core.now())?;
@@ -92,6 +101,7 @@ impl ApiServer {
             user: &user,
         };
         let user = auth::impersonate(&requestor, headers, &asked)?.unwrap_or(user);
+        *flow = core.flow.classify(&core.store, &user, request.info);
         core.authorizer.authorize(&core.store, &user, &asked)?;
         Ok(user)
     }
@@ -105,6 +115,9 @@ impl ApiServer {
         } = *request;
         if let Some(answer) = probes::answer(info, query, &self.shared.core().catalogue.snapshot(), format) {
             return Ok(answer);
+        }
+        if info.path == "/metrics" && info.verb == "get" {
+            return Ok(response::bytes(200, METRICS, flow::metrics(&self.shared.core().store)));
         }
         if let Some((document, media_type)) = self.shared.authenticator.issued.document(&info.path) {
             return keys(request, &document, media_type);

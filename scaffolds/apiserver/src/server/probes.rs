@@ -140,6 +140,7 @@ fn paths(catalogue: &Snapshot) -> Vec<String> {
         "/api",
         "/apis",
         "/apis/",
+        "/metrics",
         "/openapi/v2",
         "/openapi/v3",
         "/openapi/v3/",

@@ -20,7 +20,7 @@ impl Store {
     /// most `limit`, unless that is 0.
     ///
     /// # Errors
-    /// The history does not go back to `at`. A revision in the future counts as the present one.
+    /// The history does not go back to `at`, or that state is too old. A revision in the future counts as the present one.
     pub fn list(
         &self,
         range: &Range,
@@ -35,8 +35,9 @@ impl Store {
     /// Like [`Store::list`], but starts at a path, which need not be the path of an object.
     pub(crate) fn page(&self, range: &Range, at: Option<u64>, from: &str, limit: usize) -> Result<Page, Compacted> {
         let mut state = self.lock();
-        let oldest = state.changes.oldest();
-        let revision = at.map_or(state.revision, |at| at.min(state.revision));
+        let present = state.revision;
+        let oldest = state.changes.oldest().max(state.age.pass(present));
+        let revision = at.map_or(present, |at| at.min(present));
         if revision < oldest {
             return Err(Compacted { oldest });
         }

@@ -4,6 +4,7 @@
 //! With the feature `persist` a store can use a directory. Clients may then see a change only after it is on disk: an
 //! answer made from the store is sent after [`Store::settled`], and watches deliver only settled changes.
 
+mod age;
 mod bells;
 mod changes;
 mod derived;
@@ -32,6 +33,7 @@ pub use key::{Key, Range, Record};
 pub use persist::OpenError;
 pub use watch::Watch;
 
+use age::Age;
 use changes::Changes;
 use settle::Settle;
 use shelf::Shelves;
@@ -70,6 +72,7 @@ struct StoreState {
     settled: u64,
     shelves: Shelves,
     changes: Changes,
+    age: Age,
     /// The followers of all resources, with the wakers of those that wait for the next change.
     followers: BTreeMap<u64, Option<Waker>>,
     /// See [`Store::looked`].
@@ -173,6 +176,7 @@ impl StoreState {
             settled: revision,
             shelves: Shelves::default(),
             changes: Changes::new(revision, history),
+            age: Age::new(),
             followers: BTreeMap::new(),
             looked: 0,
         }

@@ -60,7 +60,9 @@ impl Store {
             .and_then(|shelf| shelf.get(&path))
             .cloned();
         let (kind, object) = decide(previous.as_ref())?;
-        let revision = state.revision.saturating_add(1);
+        let present = state.revision;
+        state.age.pass(present);
+        let revision = present.saturating_add(1);
         let record = Arc::new(Record::new(key.clone(), revision, object(revision)));
         let change = Arc::new(Change {
             revision,

@@ -120,8 +120,8 @@ impl View {
                 rows::table(resource, &answer, self.include, now)
             }
             (Shape::Table, _) => return Err(Status::not_implemented(&format!("a Table of a {kind}"))),
-            (Shape::Metadata, false) => partial::of(&answer),
-            (Shape::MetadataList, true) => partial::list(&answer),
+            (Shape::Metadata, false) => partial::of(resource, &answer),
+            (Shape::MetadataList, true) => partial::list(resource, &answer),
             (Shape::Metadata, true) => return Err(partial::not_one(resource)),
             (Shape::MetadataList, false) => return Err(partial::not_many(resource)),
         };

@@ -6,19 +6,27 @@ use super::head;
 use crate::{resource::Resource, status::Status};
 
 /// PartialObjectMetadata.
-pub(super) fn of(object: &Value) -> Value {
+pub(super) fn of(resource: &Resource, object: &Value) -> Value {
     let mut shown = head("PartialObjectMetadata");
-    shown["metadata"] = object.get("metadata").cloned().unwrap_or_else(|| json!({}));
+    let mut metadata = object.get("metadata").cloned().unwrap_or_else(|| json!({}));
+    let annotations = metadata.get_mut("annotations").and_then(Value::as_object_mut);
+    if let (Some(field), Some(annotations)) = (resource.rules().field_annotation, annotations) {
+        annotations.remove(field);
+        if annotations.is_empty() {
+            metadata.as_object_mut().and_then(|fields| fields.remove("annotations"));
+        }
+    }
+    shown["metadata"] = metadata;
     shown
 }
 
 /// PartialObjectMetadataList. Without objects, `items` is null.
-pub(super) fn list(list: &Value) -> Value {
+pub(super) fn list(resource: &Resource, list: &Value) -> Value {
     let mut shown = head("PartialObjectMetadataList");
     shown["metadata"] = metadata(list);
     shown["items"] = match list["items"].as_array().map(Vec::as_slice) {
         None | Some([]) => Value::Null,
-        Some(items) => items.iter().map(of).collect(),
+        Some(items) => items.iter().map(|object| of(resource, object)).collect(),
     };
     shown
 }

@@ -28,7 +28,11 @@ pub(super) fn table(resource: &Resource, answer: &Value, include: Include, now: 
         None => json!({"resourceVersion": answer["metadata"]["resourceVersion"]}),
     };
     shown["columnDefinitions"] = columns(resource, named);
-    let rows = objects.iter().map(|object| {
+    let mut objects: Vec<&Value> = objects.iter().collect();
+    if let Some(number) = resource.rules().rows_by {
+        objects.sort_by_key(|object| object.pointer(number).and_then(Value::as_i64));
+    }
+    let rows = objects.into_iter().map(|object| {
         let mut cells = resource.strategy.cells(object, now);
         if named {
             cells.insert(0, object["metadata"]["name"].as_str().unwrap_or_default().into());
@@ -76,7 +80,7 @@ pub(super) fn scale(resource: &Resource, scale: &Value, include: Include, now: i
     };
     let object = match include {
         Include::Nothing => Value::Null,
-        Include::Metadata => partial::of(scale),
+        Include::Metadata => partial::of(resource, scale),
         Include::Object => scale.clone(),
     };
     let cells = json!([
@@ -93,7 +97,7 @@ pub(super) fn scale(resource: &Resource, scale: &Value, include: Include, now: i
 fn part(resource: &Resource, object: &Value, include: Include) -> Value {
     match include {
         Include::Nothing => Value::Null,
-        Include::Metadata => partial::of(object),
+        Include::Metadata => partial::of(resource, object),
         Include::Object => {
             let mut object = object.clone();
             // Items of typed lists have no `apiVersion` and `kind`.

@@ -173,3 +173,32 @@ async fn the_jobs_of_a_deleted_cron_job_go_with_it() {
     wire.pass(5).await;
     assert_eq!(names(&wire).await, [""; 0]);
 }
+
+#[tokio::test(start_paused = true)]
+async fn events_say_what_became_of_the_jobs() {
+    let wire = cluster();
+    make(&wire, "exit-after=600s", json!({"schedule": "* * * * *"})).await;
+    wire.pass(35).await;
+    let first = names(&wire).await.remove(0);
+    wire.send("DELETE", &format!("{JOBS}/{first}"), "").await;
+    wire.pass(5).await;
+    let events = wire.items("/api/v1/namespaces/default/events").await;
+    let said: Vec<(&str, String)> = events
+        .iter()
+        .map(|event| {
+            assert_eq!(event["involvedObject"]["name"], "tick");
+            (
+                event["reason"].as_str().unwrap(),
+                event["message"].as_str().unwrap().to_owned(),
+            )
+        })
+        .collect();
+    assert!(
+        said.contains(&("SuccessfulCreate", format!("Created job {first}"))),
+        "{said:?}"
+    );
+    assert!(
+        said.contains(&("MissingJob", format!("Active job went missing: {first}"))),
+        "{said:?}"
+    );
+}

@@ -25,6 +25,7 @@ mod program;
 mod ratchet;
 mod rules;
 mod scope;
+mod typing;
 mod validation;
 mod value;
 mod variables;

@@ -18,6 +18,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 pub use super::price::{could_be_rule, excess};
+pub use super::typing::{Kind, Parameters, Typing};
 pub use super::validation::{Failed, Validation};
 
 /// The cost limit of all validations of one policy, and of their messages, for one request and one parameter

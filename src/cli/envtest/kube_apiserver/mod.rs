@@ -126,12 +126,13 @@ fn controllers(given: &Given) -> Result<Controllers> {
             "namespaces" => &mut controllers.namespaces,
             "cluster-roles" => &mut controllers.cluster_roles,
             "resource-quotas" => &mut controllers.resource_quotas,
+            "policy-types" => &mut controllers.policy_types,
             "service-accounts" => &mut controllers.service_accounts,
             "workloads" => &mut controllers.workloads,
             _ => {
                 return Err(Usage::error(format!(
-                    "`--enable-controllers={name}`: not garbage-collector, namespaces, cluster-roles, resource-quotas, service-accounts or \
-                     workloads"
+                    "`--enable-controllers={name}`: not garbage-collector, namespaces, cluster-roles, resource-quotas, policy-types, \
+                     service-accounts or workloads"
                 )));
             }
         } = true;

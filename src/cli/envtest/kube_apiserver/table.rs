@@ -95,7 +95,7 @@ const FLAGS: &[Flag] = &[
     flag(
         "enable-controllers",
         "strings",
-        "kubewright's own: garbage-collector, namespaces, cluster-roles, resource-quotas, service-accounts, workloads [default: none]",
+        "kubewright's own: garbage-collector, namespaces, cluster-roles, resource-quotas, policy-types, service-accounts, workloads [default: none]",
     ),
     flag("help", "", "Print this"),
     flag("version", "", "Print the version"),

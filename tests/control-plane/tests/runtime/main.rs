@@ -10,6 +10,7 @@ mod dynamic;
 mod jobs;
 mod migration;
 mod ownership;
+mod policies;
 mod programs;
 mod selectors;
 mod services;

@@ -2,7 +2,7 @@
 //! when one fails, as with a release that answers in a form that a recorder does not know.
 //! `fidelity record --check [--sample N] [--seed S] [NAME…]`: records anew and prints what differs from what is committed.
 //! `fidelity list`: prints all recordings.
-//! `fidelity compare [--from SEED] [--count N] [--probes]`: asks both servers, prints every difference, shrunk.
+//! `fidelity compare [--from SEED] [--count N] [--valid] [--probes]`: asks both servers, prints every difference, shrunk.
 //! The real server is that of KUBECONFIG, or one that is started from KUBEBUILDER_ASSETS or target/control-plane.
 
 use anyhow::{Context, Result, bail, ensure};
@@ -12,7 +12,7 @@ use fidelity::{
     probes, random,
     recording::{self, Pick, Real, Recording},
 };
-use futures::{StreamExt, stream};
+use futures::{StreamExt, TryStreamExt, stream};
 use std::{collections::BTreeSet, env, fs, process::ExitCode, time::Instant};
 
 /// Recordings that are compared at a time: most of them wait for the server.
@@ -24,6 +24,7 @@ struct Options {
     from: u64,
     count: Option<u64>,
     with_probes: bool,
+    is_valid: bool,
     whole: bool,
     check: bool,
     keep_going: bool,
@@ -61,13 +62,14 @@ impl Options {
                 "--from" => options.from = number()?,
                 "--count" => options.count = Some(number()?),
                 "--probes" => options.with_probes = true,
+                "--valid" => options.is_valid = true,
                 "--whole" => options.whole = true,
                 "--check" => options.check = true,
                 "--keep-going" => options.keep_going = true,
                 "--sample" => options.sample = Some(usize::try_from(number()?)?),
                 "--seed" => options.seed = number()?,
                 other if other.starts_with('-') => bail!(
-                    "`{other}` is not known\n\nhint: --check, --sample N, --seed S, --keep-going; --from SEED, --count N, --probes, \
+                    "`{other}` is not known\n\nhint: --check, --sample N, --seed S, --keep-going; --from SEED, --count N, --valid, --probes, \
                      --whole (do not shrink)"
                 ),
                 name => options.names.push(name.to_owned()),
@@ -171,7 +173,10 @@ fn known() -> Result<BTreeSet<String>> {
 
 async fn compare(options: &Options) -> Result<ExitCode> {
     let seeds = options.from..options.from + options.count.unwrap_or(200);
-    let mut programs: Vec<Program> = seeds.map(random::program).collect();
+    let mut programs: Vec<Program> = match options.is_valid {
+        true => stream::iter(seeds).then(random::valid::program).try_collect().await?,
+        false => seeds.map(random::program).collect(),
+    };
     if options.with_probes {
         // Those with parameters are compared by their recordings, which come first on a server.
         let all = probes()?.into_values().flatten();

@@ -2,7 +2,9 @@
 //! invalid bodies.
 
 mod builtin;
+mod grown;
 mod shapes;
+pub mod valid;
 mod values;
 
 use fastrand::Rng;

@@ -1,9 +1,14 @@
 //! The kinds in random programs: built-in kinds, with schemas of the generated fields, and generated CRDs.
 
 use fastrand::Rng;
+use kubewright_apiserver::testing::kinds::{name_of_kind, openapi_schema};
 use serde_json::{Map, Value, json};
 
-use super::{NAMES, builtin, values};
+use super::{
+    NAMES, builtin,
+    grown::{self, Path},
+    values,
+};
 use crate::Step;
 
 /// The kind of a program's objects.
@@ -22,6 +27,10 @@ pub struct Kind {
     crd: Option<Value>,
     /// The same kind in its other versions.
     others: Vec<Kind>,
+    /// A valid object, for kinds whose objects are changed field by field.
+    body: Option<Value>,
+    /// The beginning of names: those of cluster-scoped objects name the namespace of the program.
+    prefix: &'static str,
 }
 
 impl Kind {
@@ -39,7 +48,97 @@ impl Kind {
             schema,
             crd: None,
             others: Vec::new(),
+            body: None,
+            prefix: "",
         }
+    }
+
+    /// A built-in kind, by API version, kind and plural, with a valid object.
+    pub(super) fn grown([api_version, kind, plural]: [&str; 3], body: Value) -> Self {
+        let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
+        let (plural, is_wide) = plural
+            .strip_prefix('-')
+            .map_or((plural, false), |plural| (plural, true));
+        let mut grown = Self::built_in(group, version, kind, plural, Value::Null);
+        if is_wide {
+            grown.path = grown.path.replace("/namespaces/$ns", "");
+            grown.prefix = "$ns-";
+        }
+        let definition = openapi_schema(&grown.definition()).unwrap_or_default();
+        grown.status = definition["properties"]["status"].is_object();
+        grown.body = Some(body);
+        grown
+    }
+
+    /// The full name of the definition of a built-in kind.
+    fn definition(&self) -> String {
+        name_of_kind(&self.api_version, &self.kind).map_or_else(String::new, |name| format!("io.k8s.api.{name}"))
+    }
+
+    /// The path of an object.
+    pub fn object_path(&self, name: &str) -> String {
+        format!("{}/{}{name}", self.path, self.prefix)
+    }
+
+    /// The path of the objects of a program: of cluster-scoped kinds, only the first is listed.
+    pub fn collection(&self) -> String {
+        match self.prefix {
+            "" => self.path.clone(),
+            prefix => format!("{}?fieldSelector=metadata.name%3D{prefix}a", self.path),
+        }
+    }
+
+    /// A path with a further parameter.
+    pub fn with_query(&self, path: String, query: &str) -> String {
+        let sign = if path.contains('?') { '&' } else { '?' };
+        format!("{path}{sign}{query}")
+    }
+
+    /// The API version of its objects.
+    pub fn api_version(&self) -> &str {
+        &self.api_version
+    }
+
+    /// Whether it is a custom kind.
+    pub fn is_custom(&self) -> bool {
+        self.api_version.starts_with('$')
+    }
+
+    /// Whether objects have a subresource `scale`.
+    pub fn has_scale(&self) -> bool {
+        ["deployments", "replicasets", "statefulsets", "replicationcontrollers"].contains(&self.name.as_str())
+    }
+
+    /// A valid object, or usually valid.
+    pub fn new_object(&self, rng: &mut Rng, name: &str) -> Value {
+        let name = format!("{}{name}", self.prefix);
+        let Some(body) = &self.body else {
+            return self.object(rng, &name);
+        };
+        let mut object = body.clone();
+        object["apiVersion"] = self.api_version.clone().into();
+        object["kind"] = self.kind.clone().into();
+        object["metadata"] = json!({"name": name});
+        object
+    }
+
+    /// Changes a field of an object or of its status; returns the path of the change.
+    pub fn change(&self, rng: &mut Rng, object: &mut Value, is_status: bool) -> Path {
+        if self.body.is_some() {
+            return grown::grow(rng, &self.definition(), object, is_status);
+        }
+        let name = if is_status { "status" } else { "spec" };
+        let mut new = self.object(rng, "a");
+        let mut path = vec![name.to_owned()];
+        let fields: Vec<String> = new[name].as_object().into_iter().flat_map(Map::keys).cloned().collect();
+        match rng.choice(fields).filter(|_| object[name].is_object()) {
+            Some(field) => {
+                object[name][&field] = new[name][&field].take();
+                path.push(field);
+            }
+            None => object[name] = new[name].take(),
+        }
+        path
     }
 
     /// Now and then gives a custom kind a second version, with fields and defaults of its own. Either may be stored.
@@ -65,6 +164,8 @@ impl Kind {
             schema: second["schema"]["openAPIV3Schema"].clone(),
             crd: None,
             others: Vec::new(),
+            body: None,
+            prefix: "",
         });
         versions.push(second);
         self
@@ -109,16 +210,22 @@ impl Kind {
         steps
     }
 
-    /// Removes what the program leaves behind: the CRD, and the finalizers that would keep it.
+    /// Removes what the program leaves behind outside of its namespace: objects, the CRD, and the finalizers that would keep it.
     pub fn tidying(&self) -> Vec<Step> {
-        let Some(crd) = &self.crd else {
-            return Vec::new();
-        };
         let free = |name| Step {
-            r#do: format!("PATCH {}/{name}", self.path),
+            r#do: format!("PATCH {}", self.object_path(name)),
             r#as: Some("application/merge-patch+json".to_owned()),
             body: Some(json!({"metadata": {"finalizers": null}})),
             ..Step::default()
+        };
+        let Some(crd) = &self.crd else {
+            let is_wide = !self.prefix.is_empty();
+            let remove = |name: &str| Step {
+                r#do: format!("DELETE {}", self.object_path(name)),
+                ..Step::default()
+            };
+            let names = NAMES.into_iter().filter(|_| is_wide);
+            return names.flat_map(|name| [free(name), remove(name)]).collect();
         };
         let name = crd["metadata"]["name"].as_str().unwrap_or_default();
         let remove = Step {
@@ -168,7 +275,7 @@ pub fn any(rng: &mut Rng) -> Kind {
     }
 }
 
-fn custom(rng: &mut Rng) -> Kind {
+pub(super) fn custom(rng: &mut Rng) -> Kind {
     let status = rng.u8(..3) > 0;
     let mut properties = Map::new();
     properties.insert("spec".to_owned(), node(rng, 0));
@@ -194,6 +301,8 @@ fn custom(rng: &mut Rng) -> Kind {
         schema,
         crd: Some(crd),
         others: Vec::new(),
+        body: None,
+        prefix: "",
     }
 }
 

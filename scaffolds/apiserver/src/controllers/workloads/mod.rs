@@ -11,6 +11,7 @@ mod budget;
 mod containers;
 mod cron_jobs;
 mod daemon_set;
+mod event;
 mod families;
 mod family;
 mod fields;

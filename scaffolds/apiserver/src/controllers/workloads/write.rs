@@ -17,6 +17,7 @@ pub(super) const PODS: &str = "/pods";
 pub(super) const SERVICES: &str = "/services";
 pub(super) const ENDPOINTS: &str = "/endpoints";
 pub(super) const SLICES: &str = "discovery.k8s.io/endpointslices";
+pub(super) const EVENTS: &str = "/events";
 pub(super) const NODES: &str = "/nodes";
 pub(super) const BUDGETS: &str = "policy/poddisruptionbudgets";
 pub(super) const CLAIMS: &str = "/persistentvolumeclaims";
@@ -75,6 +76,7 @@ impl Write {
             Some("PersistentVolumeClaim") => CLAIMS,
             Some("PersistentVolume") => VOLUMES,
             Some("StorageClass") => CLASSES,
+            Some("Event") => EVENTS,
             _ => PODS,
         };
         let [namespace, name] = ["namespace", "name"].map(|field| meta::text(self.object(), field));

@@ -22,6 +22,7 @@ pub(in crate::kinds) fn kind() -> BuiltInKind {
     BuiltInKind {
         rules: Rules {
             counts_generation: true,
+            field_annotation: Some(GENERATION),
             ..Rules::default()
         },
         decoded,
@@ -77,6 +78,17 @@ fn template_generation(object: &Value) -> i64 {
 /// the beginning, and the writer owns it.
 fn decoded(object: &mut Value) {
     set_template_generation(object, template_generation(object));
+    // Upstream's internal fields have no null.
+    let strategy = object
+        .pointer_mut("/spec/updateStrategy")
+        .filter(|it| it["type"] == "OnDelete");
+    if let Some(rolling) = strategy
+        .and_then(|it| it.get_mut("rollingUpdate"))
+        .and_then(Value::as_object_mut)
+    {
+        set(rolling, "maxUnavailable", 0);
+        set(rolling, "maxSurge", 0);
+    }
 }
 
 fn prepare_create(object: &mut Value) {

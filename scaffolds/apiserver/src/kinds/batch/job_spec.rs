@@ -11,6 +11,9 @@ use crate::kinds::{
 /// The maximum parallelism of an indexed Job.
 const MOST_INDEXED: i64 = 100_000;
 
+/// The maximum length of `managedBy`.
+const LONGEST_MANAGER: usize = 63;
+
 pub(in crate::kinds) fn validate(spec: &Located<'_>, faults: &mut Faults) {
     for name in [
         "parallelism",
@@ -26,6 +29,13 @@ pub(in crate::kinds) fn validate(spec: &Located<'_>, faults: &mut Faults) {
     let (failed, per_index) = (spec.get("maxFailedIndexes"), spec.get("backoffLimitPerIndex"));
     if failed.is_set() && !per_index.is_set() {
         faults.required(&per_index, "when maxFailedIndexes is specified");
+    }
+    let manager = spec.get("managedBy");
+    if manager.is_set() {
+        faults.domain_prefixed_path(&manager);
+        if manager.str().len() > LONGEST_MANAGER {
+            faults.too_long(&manager, LONGEST_MANAGER);
+        }
     }
     completion(spec, faults);
     failure_policy(spec, faults);

@@ -5,7 +5,7 @@ use crate::{
         event::{self, Names},
         kind::{BuiltInKind, Selectable},
     },
-    strategy::{MetadataPass, Rules},
+    strategy::{Deletion, MetadataPass, Rules},
 };
 
 pub(in crate::kinds) fn kind() -> BuiltInKind {
@@ -13,6 +13,10 @@ pub(in crate::kinds) fn kind() -> BuiltInKind {
         rules: Rules {
             creates_on_update: true,
             metadata_passes: MetadataPass::NONE,
+            deletion: Deletion {
+                leaves_dependents: true,
+                ..Deletion::default()
+            },
             ..Rules::default()
         },
         validate: |object, faults| event::validate(object, &NAMES, faults),

@@ -6,9 +6,13 @@ use serde_json::{Value, json};
 
 use crate::{
     kinds::{
+        address::network,
         address_form::warn_of_cidr,
-        edit::{Fields, section, set},
+        edit::{Fields, section, set, single_from_list},
+        faults::{Faults, quoted},
+        format::{label_value, qualified},
         kind::{BuiltInKind, Change, Selectable, Warnings},
+        located::Located,
         row::{Row, or},
     },
     strategy::{MetadataPass, Rules},
@@ -22,8 +26,17 @@ pub(in crate::kinds) fn kind() -> BuiltInKind {
             ..Rules::default()
         },
         clears_status: false,
+        decoded: |node| single_from_list(node, "spec", ["podCIDR", "podCIDRs"], None),
         defaults: &[("core.v1.NodeStatus", default_status)],
         prepare_create,
+        prepare_update,
+        prepare_status: |new, old| {
+            if old["status"]["config"].is_null() {
+                forget_config(new);
+            }
+        },
+        validate,
+        validate_update,
         warnings,
         selectable: const { &[Selectable::new("spec.unschedulable", "/spec/unschedulable").or("false")] },
         cells,
@@ -37,8 +50,113 @@ fn default_status(status: &mut Fields) {
     }
 }
 
+/// Removes what only nodes of earlier releases have.
+fn forget_config(object: &mut Value) {
+    for (section, field) in [("spec", "configSource"), ("status", "config")] {
+        if let Some(fields) = object.get_mut(section).and_then(Value::as_object_mut) {
+            fields.remove(field);
+        }
+    }
+}
+
+fn prepare_update(new: &mut Value, old: &Value) {
+    if old["spec"]["configSource"].is_null() {
+        forget_config(new);
+    }
+}
+
+fn validate(at: &Located<'_>, faults: &mut Faults) {
+    taints(&at.at("spec.taints").called("metadata.taints"), faults);
+    let ranges = at.at("spec.podCIDRs");
+    let families: Vec<Option<bool>> = ranges
+        .items()
+        .map(|range| network(range.str()).map(|it| it.address.is_ipv6()))
+        .collect();
+    for (range, family) in ranges.items().zip(&families) {
+        if family.is_none() {
+            faults.invalid(
+                &range,
+                "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)",
+            );
+        }
+    }
+    let unreadable = ranges.items().zip(&families).position(|(_, family)| family.is_none());
+    if let (Some(index), true) = (unreadable, families.len() > 1) {
+        let text = ranges.items().nth(index).map(|range| range.str()).unwrap_or_default();
+        let why = format!("invalid CIDR[{index}]: <nil> (invalid CIDR address: {text})");
+        faults.internal(
+            &ranges,
+            &format!("invalid PodCIDRs. failed to check with dual stack with error:{why}"),
+        );
+    }
+    let is_dual = unreadable.is_none() && families.contains(&Some(true)) && families.contains(&Some(false));
+    if families.len() > 1 && (!is_dual || families.len() > 2) {
+        faults.invalid(&ranges, "may specify no more than one CIDR for each IP family");
+    }
+}
+
+fn validate_update(new: &Located<'_>, old: &Located<'_>, faults: &mut Faults) {
+    validate(new, faults);
+    let (spec, before) = (new.get("spec"), old.get("spec"));
+    let (ranges, had) = (spec.get("podCIDRs"), before.get("podCIDRs"));
+    let fixed = "node updates may not change podCIDR except from \"\" to valid";
+    if had.len() > 0 && had.len() != ranges.len() {
+        faults.forbidden(&ranges, fixed);
+    } else {
+        let changed = ranges
+            .items()
+            .zip(had.items())
+            .filter(|(new, old)| new.value != old.value);
+        changed.for_each(|_| faults.forbidden(&ranges, fixed));
+    }
+    let (provider, was) = (spec.get("providerID"), before.get("providerID"));
+    if !was.str().is_empty() && provider.str() != was.str() {
+        faults.forbidden(
+            &provider,
+            "node updates may not change providerID except from \"\" to valid",
+        );
+    }
+    taints(&spec.get("taints").called("metadata.taints"), faults);
+    if spec.get("externalID").str() != before.get("externalID").str() {
+        faults.forbidden(&spec.get("externalID"), "may not be updated");
+    }
+}
+
+/// Validates the taints, which upstream locates in the metadata.
+fn taints(at: &Located<'_>, faults: &mut Faults) {
+    let mut known = BTreeSet::new();
+    for taint in at.items() {
+        let (key, value, effect) = (taint.get("key"), taint.get("value"), taint.get("effect"));
+        for sentence in qualified(key.str()) {
+            faults.invalid_as(&key, &quoted(key.str()), &sentence);
+        }
+        let wrong = label_value(value.str());
+        if !wrong.is_empty() {
+            faults.invalid_as(&value, &quoted(value.str()), &wrong.join(";"));
+        }
+        match effect.str() {
+            "" => faults.required(&effect, ""),
+            _ => faults.one_of(&effect, &["NoSchedule", "PreferNoSchedule", "NoExecute"]),
+        }
+        if !known.insert((effect.str(), key.str())) {
+            let fields = [("Key", key.str()), ("Value", value.str()), ("Effect", effect.str())];
+            let fields: Vec<String> = fields
+                .iter()
+                .map(|(name, text)| format!("{}:{}", quoted(name), quoted(text)))
+                .collect();
+            let added = taint.get("timeAdded").value;
+            let shown = format!(
+                "{{{},\"TimeAdded\":{added}}}: taints must be unique by key and effect pair",
+                fields.join(",")
+            );
+            faults.duplicate_as(&taint, &shown);
+        }
+    }
+}
+
 /// A new node is not ready.
 fn prepare_create(object: &mut Value) {
+    forget_config(object);
     let Some(spec) = section(object, "spec") else { return };
     let taints = spec.entry("taints").or_insert_with(|| json!([]));
     let taint = json!({"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"});

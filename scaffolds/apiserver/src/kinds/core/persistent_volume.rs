@@ -130,7 +130,15 @@ fn source(spec: &Located<'_>, faults: &mut Faults) {
     for name in SOURCES.into_iter().filter(|name| spec.get(name).is_set()) {
         count += 1;
         if count > 1 {
-            faults.forbidden(&spec.get(name), "may not specify more than 1 volume type");
+            let place = if name == "cephfs" {
+                "spec.cephFS".to_owned()
+            } else {
+                format!("spec.{name}")
+            };
+            faults.forbidden(
+                &spec.get(name).called(&place),
+                "may not specify more than 1 volume type",
+            );
         }
     }
     if count == 0 {

@@ -6,9 +6,10 @@ use serde_json::{Value, json};
 
 use crate::{
     kinds::{
-        amounts::quantity,
+        amounts::{is_native, quantity},
         edit::{Fields, add_finalizer, default_phase, section, set},
-        faults::Faults,
+        faults::{Faults, quoted},
+        format::qualified,
         kind::{BuiltInKind, Change, Warnings},
         located::Located,
         row::{Row, or},
@@ -38,6 +39,7 @@ pub(in crate::kinds) fn kind() -> BuiltInKind {
         prepare_update,
         validate,
         validate_update,
+        validate_status,
         warnings,
         cells,
         ..BuiltInKind::default()
@@ -129,6 +131,56 @@ fn validate_update(new: &Located<'_>, old: &Located<'_>, faults: &mut Faults) {
         faults.forbidden(&wanted, "field can not be less than status.capacity");
     }
     faults.immutable(&spec.get("volumeMode").called("volumeMode"), &before.get("volumeMode"));
+}
+
+const RESIZE_STATES: [&str; 5] = [
+    "ControllerResizeInProgress",
+    "ControllerResizeInfeasible",
+    "NodeResizeInProgress",
+    "NodeResizeInfeasible",
+    "NodeResizePending",
+];
+
+fn validate_status(new: &Located<'_>, _: &Located<'_>, faults: &mut Faults) {
+    let status = new.get("status");
+    for (_, amount) in status.get("capacity").entries() {
+        whole_amount(&amount, faults);
+    }
+    let states = status.get("allocatedResourceStatuses");
+    for (name, state) in states.entries() {
+        resource_key(name, &states, faults);
+        if !RESIZE_STATES.contains(&state.str()) {
+            let mut known = RESIZE_STATES;
+            known.sort_unstable();
+            faults.not_supported_as(&states, &quoted(name), &known);
+        }
+    }
+    let allocated = status.get("allocatedResources");
+    for (name, amount) in allocated.entries() {
+        let before = faults.len();
+        resource_key(name, &allocated, faults);
+        if faults.len() == before {
+            whole_amount(&amount, faults);
+        }
+    }
+}
+
+fn whole_amount(at: &Located<'_>, faults: &mut Faults) {
+    let whole = quantity(at).and_then(|amount| amount.rounded_up().integer());
+    if let Some(whole) = whole.filter(|whole| *whole < 0) {
+        faults.invalid_as(at, &whole.to_string(), "must be a valid resource quantity");
+    }
+}
+
+/// The name of a resource that the storage of a claim may have: `storage`, or one of a driver.
+fn resource_key(name: &str, at: &Located<'_>, faults: &mut Faults) {
+    let wrong = qualified(name);
+    if wrong.is_empty() && is_native(name) && name != "storage" {
+        faults.not_supported_as(at, &quoted(name), &["storage"]);
+    }
+    for sentence in wrong {
+        faults.invalid_as(at, &quoted(name), &sentence);
+    }
 }
 
 fn forget(value: &mut Value, place: &str) {

@@ -1,5 +1,7 @@
 //! ServiceAccounts.
 
+use serde_json::Value;
+
 use crate::{
     kinds::{
         kind::{BuiltInKind, Change, Warnings},
@@ -18,8 +20,23 @@ pub(in crate::kinds) fn kind() -> BuiltInKind {
             },
             ..Rules::default()
         },
+        prepare_create: name_secrets,
+        prepare_update: |new, _| name_secrets(new),
         warnings,
         ..BuiltInKind::default()
+    }
+}
+
+/// Keeps only the names of secrets.
+fn name_secrets(account: &mut Value) {
+    for secret in account
+        .get_mut("secrets")
+        .and_then(Value::as_array_mut)
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_object_mut)
+    {
+        secret.retain(|field, _| field == "name");
     }
 }
 

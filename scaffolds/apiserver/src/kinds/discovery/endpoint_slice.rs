@@ -27,11 +27,21 @@ pub(in crate::kinds) fn kind() -> BuiltInKind {
             ..Rules::default()
         },
         defaults: &[("discovery.v1.EndpointPort", default_port)],
+        prepare_create: forget_topology,
+        prepare_update: |new, _| forget_topology(new),
         validate,
         validate_update,
         warnings,
         cells,
         ..BuiltInKind::default()
+    }
+}
+
+/// Removes a field that only an earlier version writes.
+fn forget_topology(slice: &mut Value) {
+    let endpoints = slice.get_mut("endpoints").and_then(Value::as_array_mut);
+    for endpoint in endpoints.into_iter().flatten().filter_map(Value::as_object_mut) {
+        endpoint.remove("deprecatedTopology");
     }
 }
 

@@ -10,7 +10,7 @@ use crate::{
         kind::{BuiltInKind, Selectable},
         located::Located,
     },
-    strategy::Rules,
+    strategy::{Deletion, Rules},
 };
 
 pub(in crate::kinds) fn kind() -> BuiltInKind {
@@ -20,6 +20,10 @@ pub(in crate::kinds) fn kind() -> BuiltInKind {
             stored_as: Some("/events"),
             go_package: Some("core"),
             verbatim_after: None,
+            deletion: Deletion {
+                leaves_dependents: true,
+                ..Deletion::default()
+            },
             ..Rules::default()
         },
         validate,

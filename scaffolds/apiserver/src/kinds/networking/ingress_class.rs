@@ -1,12 +1,11 @@
 //! IngressClasses.
 
-use kubewright_machinery::names::{self, Unit};
 use serde_json::{Value, json};
 
 use crate::{
     kinds::{
         edit::{Fields, set, within},
-        faults::{Faults, quoted},
+        faults::Faults,
         format::label,
         kind::BuiltInKind,
         located::Located,
@@ -42,7 +41,7 @@ fn validate(at: &Located<'_>, faults: &mut Faults) {
     if controller.str().len() > 250 {
         faults.too_long(&controller, 250);
     }
-    domain_prefixed_path(&controller, faults);
+    faults.domain_prefixed_path(&controller);
     if !parameters.is_set() {
         return;
     }
@@ -57,27 +56,8 @@ fn validate(at: &Located<'_>, faults: &mut Faults) {
     }
 }
 
-/// Checks the name of a controller: a domain and a path.
-fn domain_prefixed_path(at: &Located<'_>, faults: &mut Faults) {
-    const PATH: &str = "Invalid path (regex used for validation is '[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+')";
-    if at.str().is_empty() {
-        return faults.required(at, "");
-    }
-    let parts = at.str().split_once('/');
-    let Some((host, path)) = parts.filter(|(host, path)| !host.is_empty() && !path.is_empty()) else {
-        return faults.invalid(at, "must be a domain-prefixed path (such as \"acme.io/foo\")");
-    };
-    for sentence in names::subdomain(host, Unit::Characters) {
-        faults.invalid_as(at, &quoted(host), &sentence);
-    }
-    let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"/-._~%!$&'()*+,;=:".contains(&byte);
-    if !path.bytes().all(fits) {
-        faults.invalid_as(at, &quoted(path), PATH);
-    }
-}
-
 fn validate_update(new: &Located<'_>, old: &Located<'_>, faults: &mut Faults) {
-    faults.immutable(&new.at("spec.controller"), &old.at("spec.controller"));
+    faults.immutable_text(&new.at("spec.controller"), &old.at("spec.controller"));
     validate(new, faults);
 }
 

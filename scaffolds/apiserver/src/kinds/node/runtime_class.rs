@@ -23,7 +23,10 @@ pub(in crate::kinds) fn kind() -> BuiltInKind {
             ..Rules::default()
         },
         validate,
-        validate_update: |new, old, faults| faults.immutable(&new.get("handler"), &old.get("handler")),
+        validate_update: |new, old, faults| {
+            validate(new, faults);
+            faults.immutable_text(&new.get("handler"), &old.get("handler"));
+        },
         cells: |row| vec![row.name(), row.text("handler"), row.age()],
         ..BuiltInKind::default()
     }

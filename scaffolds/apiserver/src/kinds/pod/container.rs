@@ -12,6 +12,7 @@ use crate::kinds::{
         environment::environment,
         mounts::{devices, mounts},
         probe::life,
+        resources::used_claims,
         security::container_security,
     },
 };
@@ -96,6 +97,7 @@ pub(super) fn any(container: &Located<'_>, around: &PodContext<'_>, faults: &mut
     devices(container, around, faults);
     faults.one_of(&container.get("imagePullPolicy"), &["Always", "IfNotPresent", "Never"]);
     requirements(&container.get("resources"), faults);
+    used_claims(&container.at("resources.claims"), around, faults);
     resize(&container.get("resizePolicy"), around, faults);
     container_security(container, faults);
 }

@@ -1,5 +1,7 @@
 //! The parts of a Pod to which its containers may refer.
 
+use std::collections::BTreeSet;
+
 use crate::kinds::located::Located;
 
 /// The parts of a Pod to which a container may refer.
@@ -8,4 +10,6 @@ pub(in crate::kinds) struct PodContext<'a> {
     pub volumes: Vec<Located<'a>>,
     pub restart_policy: &'a str,
     pub grace_seconds: i64,
+    /// The names of the claims of resources.
+    pub claims: BTreeSet<&'a str>,
 }

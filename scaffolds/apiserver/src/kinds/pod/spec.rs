@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::kinds::{
+    amounts::requirements,
     faults::{Faults, quoted},
     format::{label, label_value, qualified, subdomain},
     labels::labels,
@@ -13,6 +14,7 @@ use crate::kinds::{
         context::PodContext,
         ephemeral::ephemeral_containers,
         os::os,
+        resources::{pod_resources, resource_claims},
         security::pod_security,
         spread::spread,
         sysctl::sysctls,
@@ -27,11 +29,19 @@ pub(in crate::kinds) fn pod_spec(spec: &Located<'_>, faults: &mut Faults) {
         volumes,
         restart_policy: spec.get("restartPolicy").str(),
         grace_seconds,
+        claims: spec
+            .get("resourceClaims")
+            .items()
+            .map(|claim| claim.get("name").str())
+            .filter(|name| !name.is_empty())
+            .collect(),
     };
+    resource_claims(&spec.get("resourceClaims"), faults);
     let mains = spec.get("containers");
     containers(&mains, &around, faults);
     init_containers(&spec.get("initContainers"), &around, &mains, faults);
     ephemeral_containers(spec, &around, faults);
+    pod_resources(spec, &around, faults);
     host_network(spec, faults);
     faults.one_of(&spec.get("restartPolicy"), &["Always", "OnFailure", "Never"]);
     faults.one_of(
@@ -76,6 +86,14 @@ pub(in crate::kinds) fn pod_spec(spec: &Located<'_>, faults: &mut Faults) {
     reference(&spec.get("priorityClassName"), faults);
     if spec.get("runtimeClassName").is_set() {
         faults.format(&spec.get("runtimeClassName"), subdomain);
+    }
+    if spec.get("overhead").is_set() {
+        let limits = json!({"limits": spec.get("overhead").value});
+        let overhead = Located {
+            value: &limits,
+            path: spec.get("overhead").path,
+        };
+        requirements(&overhead, faults);
     }
     if spec.get("preemptionPolicy").is_set() {
         faults.one_of(&spec.get("preemptionPolicy"), &["PreemptLowerPriority", "Never"]);

@@ -20,6 +20,9 @@ use token::Token;
 /// The minimum of objects that are matched with a selector at a time.
 const AT_ONCE: usize = 500;
 
+/// The Events in the store.
+const EVENTS: &str = "/events";
+
 /// The range and the revision of a list.
 struct ListQuery {
     /// The exact revision of the list, if it must be an earlier one.
@@ -197,7 +200,12 @@ impl Page {
         let token = last.map(|record| {
             let path = record.key.path();
             let path = path.strip_prefix(&prefix(&self.range)).unwrap_or(&path);
-            Token::behind(self.revision, path).encode()
+            let token = Token::behind(self.revision, path);
+            // Upstream has no cache of Events, and reads them under a prefix that ends in a slash.
+            match &*self.range.resource {
+                EVENTS => token.encode_plain(),
+                _ => token.encode(),
+            }
         });
         let remaining = (token.is_some() && options.selects_all()).then_some(self.remaining);
         body::ListMetadata {

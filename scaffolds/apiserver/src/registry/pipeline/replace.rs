@@ -159,7 +159,14 @@ impl Live {
         let fields = [new, live].into_iter().filter_map(Value::as_object).flat_map(Map::keys);
         let mut counted = fields.filter(|field| counts(field));
         let strategy = &work.resource().strategy;
-        let changes = |field: &String| !strategy.is_equal(field, &new[field.as_str()], &live[field.as_str()]);
+        // Of custom objects, a null differs from an absent field.
+        let is_typed = work.resource().is_typed();
+        let changes = |field: &String| {
+            let [new, live] = [new, live].map(|object| object.get(field));
+            let is_there = is_typed || new.is_some() == live.is_some();
+            let [new, live] = [new, live].map(|value| value.unwrap_or(&Value::Null));
+            !(is_there && strategy.is_equal(field, new, live))
+        };
         let of = |object, field: &str| meta::of(object).get(field);
         let is_counted = |field: &str| of(new, field) != of(live, field);
         counted.any(changes) || rules.counts_metadata.is_some_and(is_counted)

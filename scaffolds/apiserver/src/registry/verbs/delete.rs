@@ -57,7 +57,7 @@ pub async fn one(work: &Work<'_>, name: &str, options: &DeleteOptions) -> Result
 /// 409 when the object does not meet the preconditions.
 pub fn decide(work: &Work, live: &Value, options: &DeleteOptions) -> Result<Removal, Status> {
     options.matches(work.kind(), live)?;
-    Ok(match begun(work, live) {
+    Ok(match begun(work, live, options) {
         Some(object) => Removal {
             fate: Fate::Kept,
             object,
@@ -99,17 +99,18 @@ fn last(work: &Work, object: &Value) -> Reply {
 
 /// The next state of an object that remains because a controller has to clean up first (a namespace, for example):
 /// marked by the first deletion, unchanged by later ones while its own finalizers keep it.
-fn begun(work: &Work, live: &Value) -> Option<Value> {
+fn begun(work: &Work, live: &Value, options: &DeleteOptions) -> Option<Value> {
     let mut object = live.clone();
     let resource = work.resource();
     if meta::is_deleting(&object) {
         let is_kept = resource.rules().has_spec_finalizers && !spec_finalizers(&object).is_empty();
         return is_kept.then_some(object);
     }
-    resource
-        .strategy
-        .begin_deletion(&mut object, &work.now)
-        .then_some(object)
+    let is_begun = resource.strategy.begin_deletion(&mut object, &work.now);
+    is_begun.then(|| {
+        set_finalizers(work, &mut object, options);
+        object
+    })
 }
 
 /// Marks an object that finalizers keep as being deleted.
@@ -146,6 +147,9 @@ fn set_finalizers(work: &Work, object: &mut Value, options: &DeleteOptions) {
 /// The garbage collector's finalizer to set, if any: from the options, else from the present finalizers, else from the
 /// kind's default.
 fn wanted(work: &Work, had: &[String], options: &DeleteOptions) -> Option<&'static str> {
+    if work.resource().rules().deletion.leaves_dependents {
+        return None;
+    }
     match (options.orphan_dependents, options.propagation.as_deref()) {
         (Some(orphan), _) => return orphan.then_some(ORPHAN),
         (None, Some("Orphan")) => return Some(ORPHAN),

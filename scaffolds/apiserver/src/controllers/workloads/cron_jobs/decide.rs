@@ -23,6 +23,8 @@ pub(super) struct CronPlan {
     pub due: Option<i64>,
     /// When to decide again.
     pub again: Option<i64>,
+    /// Reasons and messages of Events about what was found.
+    pub events: Vec<(&'static str, String)>,
 }
 
 impl CronPlan {
@@ -30,19 +32,25 @@ impl CronPlan {
     fn delete(&mut self, job: &Value) {
         if !meta::is_deleting(job) {
             self.writes.push(Write::Cascade(job.clone(), "Background"));
+            let message = format!("Deleted job {}", meta::text(job, "name"));
+            self.events.push(("SuccessfulDelete", message));
         }
         self.remove_active(meta::text(job, "uid"));
     }
 
-    fn remove_active(&mut self, uid: &str) {
+    /// Removes a Job from the status; returns whether it was there.
+    fn remove_active(&mut self, uid: &str) -> bool {
         let mut active = items(&self.status, "/active").to_vec();
+        let before = active.len();
         active.retain(|it| it["uid"] != uid);
+        let is_removed = active.len() < before;
         if let Some(status) = self.status.as_object_mut() {
             match active.is_empty() {
                 true => _ = status.remove("active"),
                 false => _ = status.insert("active".to_owned(), active.into()),
             }
         }
+        is_removed
     }
 }
 
@@ -109,7 +117,11 @@ fn clean_up(plan: &mut CronPlan, cron: &Value, jobs: &[Value]) {
 fn follow(plan: &mut CronPlan, jobs: &[Value]) {
     for job in jobs {
         let Some(end) = end(job) else { continue };
-        plan.remove_active(meta::text(job, "uid"));
+        if plan.remove_active(meta::text(job, "uid")) {
+            let (name, condition) = (meta::text(job, "name"), text(end, "/type"));
+            let message = format!("Saw completed job: {name}, condition: {condition}");
+            plan.events.push(("SawCompletedJob", message));
+        }
         let completed = text(job, "/status/completionTime");
         let last = time::seconds(text(&plan.status, "/lastSuccessfulTime"));
         if end["type"] == "Complete" && time::seconds(completed) > last {
@@ -119,6 +131,8 @@ fn follow(plan: &mut CronPlan, jobs: &[Value]) {
     for gone in items(&plan.status.clone(), "/active") {
         if !jobs.iter().any(|job| gone["uid"] == meta::text(job, "uid")) {
             plan.remove_active(text(gone, "/uid"));
+            let message = format!("Active job went missing: {}", text(gone, "/name"));
+            plan.events.push(("MissingJob", message));
         }
     }
 }

@@ -12,7 +12,7 @@ use kubewright_machinery::cron::parse;
 use serde_json::Value;
 
 use super::{
-    Decision, Workloads,
+    Decision, Workloads, event,
     fields::{controller, text},
     jobs::JOBS,
     value,
@@ -86,7 +86,12 @@ impl Workloads {
         if let (Some(due), Some(times)) = (plan.due, times) {
             let job = decide::job(cron, due, &times);
             let job_key = Key::new(JOBS, &key.namespace, meta::text(&job, "name"));
+            let message = format!("Created job {}", job_key.name);
             created = match self.act(cluster, key, Write::Create(job).into()).await {
+                Ok(()) => {
+                    plan.events.push(("SuccessfulCreate", message));
+                    Ok(())
+                }
                 // It was created before, and the status could not be written.
                 Err(status) if status.code == 409 => Ok(()),
                 other => other,
@@ -102,6 +107,11 @@ impl Workloads {
         }
         self.act(cluster, key, Decision::about_status(cron, plan.status, None))
             .await?;
+        for (reason, message) in plan.events {
+            let event = event::normal(cron, "cronjob-controller", [reason, &message], core.now());
+            // As upstream, an Event that is refused is lost.
+            let _ = Write::Create(event).send(cluster).await;
+        }
         created
     }
 }
