@@ -295,10 +295,13 @@ impl OpenWatch {
     }
 
     async fn frame(&mut self) -> Option<Result<Frame<Bytes>, BoxError>> {
+        let asked = Instant::now();
         let frame = self.body.frame().await;
         let late = self.watches.borrow().late;
+        // What came while an earlier frame waited is late already.
+        let is_new = Instant::now() > asked;
         _ = self.watches.wait_for(|watches| !watches.muted).await;
-        if late {
+        if late && is_new {
             sleep(LATE).await;
         }
         frame

@@ -84,7 +84,7 @@ impl Exploration<'_> {
             runs: 4,
             failure: None,
             differs: None,
-            omitted: self.omitted(),
+            omitted: self.stage.omitted.clone(),
         };
         let calm = self.calm()?;
         let again = self.calm()?;
@@ -130,13 +130,16 @@ impl Exploration<'_> {
         })
     }
 
-    /// Runs this schedule as often, and returns the first difference between its traces.
+    /// Runs this schedule as often, and returns what it finds, or the first difference between its traces.
     ///
     /// # Errors
     /// A run cannot be started.
     pub(super) fn repeat(&self, schedule: &Schedule, times: usize) -> Result<Option<String>, String> {
         let calm = self.calm()?;
         let first = self.stage.play(&Plan::faulty(schedule, &calm.states))?;
+        if let Some(finding) = calm.finding.as_ref().or(first.finding.as_ref()) {
+            return Ok(Some(format!("{}: {}", finding.oracle, finding.lines.join("; "))));
+        }
         for _ in 1..times {
             let again = self.stage.play(&Plan::faulty(schedule, &calm.states))?;
             let difference = trace::difference(&first, &again);
@@ -160,18 +163,6 @@ impl Exploration<'_> {
             changed: changed.states.first(),
             ..Plan::default()
         })
-    }
-
-    fn omitted(&self) -> Vec<String> {
-        let unchanged = self
-            .stage
-            .setup
-            .samples
-            .iter()
-            .filter(|sample| sample.variant.is_none());
-        unchanged
-            .map(|sample| format!("changes of {}: no other spec was accepted", sample.key))
-            .collect()
     }
 
     fn schedules(&self, calm: &Run) -> Vec<Schedule> {
