@@ -82,7 +82,7 @@ nightly: ## Long random runs: more seeds, more cases, more time.
 		KUBEBUILDER_ASSETS=$$assets tests/e2e/check
 	tests/prometheus/check
 	tests/fuzz/check 600
-	KUBEWRIGHT_NIGHTLY=1 tests/golden/check one
+	KUBEWRIGHT_NIGHTLY=1 tests/golden/check one patterns cluster namespaced two-groups
 	KUBEWRIGHT_NIGHTLY=1 tests/control-plane/conformance
 	for minor in $(OTHER_KUBERNETES); do KUBERNETES=$$minor tests/control-plane/conformance; done
 	MINUTES=30 tests/control-plane/soak

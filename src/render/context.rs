@@ -356,16 +356,18 @@ fn controller_view<'a>(project: &'a Project, kind: &'a Kind, controller: &'a Con
     let mut view = ControllerView {
         name: controller.name.as_str(),
         module: rust::module(&file),
-        file,
         pattern: controller.pattern.as_str(),
         image: controller.pattern.image().map(|image| image.as_str()),
         repository: controller.pattern.image().map(|image| image.repository()),
         reconciler: format!("{}Reconciler", kind.name),
         first,
+        // Objects of one name and kind in two groups have children of different names.
         suffix: match first {
-            true => api.kind_lower.clone(),
+            true if file == api.folder => api.kind_lower.clone(),
+            true => format!("{}-{}", api.group_folder.replace('_', "-"), api.kind_lower),
             false => controller.name.to_string(),
         },
+        file,
         condition: match first {
             true => "Ready".to_owned(),
             false => format!("{}Ready", capitalised(controller.name.as_str())),

@@ -138,6 +138,17 @@ impl ConditionTypes {
         writer.map_or_else(|| READY.to_owned(), |writer| type_of(&writers, writer))
     }
 
+    /// Whether the controller is the one whose runs the kind's `observedGeneration` counts: a single one, or the one that
+    /// writes `Ready`.
+    pub(crate) fn is_main(&self, controller: &str) -> bool {
+        let writers = self.writers();
+        let Some(writer) = writers.iter().find(|writer| writer.controller == controller) else {
+            return true;
+        };
+        let is_single = writers.iter().filter(|other| other.is_beside(writer)).count() == 1;
+        is_single || type_of(&writers, writer) == READY
+    }
+
     fn writers(&self) -> MutexGuard<'_, Vec<Writer>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -216,6 +227,16 @@ mod tests {
         let several = types(&[("nightly-backup", None), ("configmap", None), ("backup", None)]);
         assert_eq!(several.unwrap(), ["NightlyBackupReady", "Ready", "BackupReady"]);
         assert_eq!(types(&[("one", None), ("two", None)]).unwrap(), ["Ready", "TwoReady"]);
+    }
+
+    #[test]
+    fn one_controller_of_a_kind_is_the_main_one() {
+        let types = ConditionTypes::default();
+        let kind = Kind::<ConfigMap>::of();
+        types.add("backup", &kind, Some("Saved".to_owned())).unwrap();
+        assert!(types.is_main("backup"));
+        types.add("configmap", &kind, None).unwrap();
+        assert_eq!(["backup", "configmap"].map(|name| types.is_main(name)), [false, true]);
     }
 
     #[test]

@@ -1,8 +1,10 @@
 //! Random factors for delays, from a small seedable generator, so that a test can state the delays it expects.
-//! Not for anything that must be unpredictable.
+//! Not for anything that must be unpredictable, for which there are bytes of the operating system.
 
 use std::{
+    fs::File,
     hash::{BuildHasher, RandomState},
+    io::{self, Read},
     time::Duration,
 };
 
@@ -10,13 +12,32 @@ use std::{
 thread_local! {
     /// Seeds of the streams of this thread, once they are chosen.
     static SEEDS: std::cell::RefCell<Option<Jitter>> = const { std::cell::RefCell::new(None) };
+    /// The seed that was chosen.
+    static SEED: std::cell::Cell<Option<u64>> = const { std::cell::Cell::new(None) };
 }
 
-/// From now on the random parts of delays on this thread, such as those between retries, depend on this seed alone. For
-/// simulations, which repeat a run exactly.
+/// From now on the random parts of delays on this thread, such as those between retries, and the bytes of
+/// [`Context::random`](crate::Context::random) depend on this seed alone. For simulations, which repeat a run exactly.
 #[cfg(feature = "testing")]
 pub fn seed_delays(seed: u64) {
     SEEDS.set(Some(Jitter::seeded(seed)));
+    SEED.set(Some(seed));
+}
+
+/// Unpredictable bytes; after [`seed_delays`], which only a simulation calls, they depend on its seed and on `purpose`.
+pub(crate) fn bytes<const N: usize>(purpose: &str) -> io::Result<[u8; N]> {
+    let mut bytes = [0; N];
+    #[cfg(feature = "testing")]
+    if let Some(seed) = SEED.get() {
+        let mut stream = Jitter::seeded(purpose.bytes().fold(seed, |hash, byte| {
+            Jitter::seeded(hash ^ u64::from(byte)).unit().to_bits()
+        }));
+        bytes.fill_with(|| (stream.unit() * 256.0) as u8);
+        return Ok(bytes);
+    }
+    let _ = purpose;
+    File::open("/dev/urandom")?.read_exact(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// A stream of random factors; the same seed gives the same stream.
@@ -67,6 +88,22 @@ mod tests {
             assert!((9.0..11.0).contains(&delay.as_secs_f64()));
             assert_eq!(delay, two.scale(Duration::from_secs(10), 0.9, 1.1));
         }
+    }
+
+    #[test]
+    fn bytes_are_random_and_in_a_simulation_depend_on_its_seed_and_their_purpose() {
+        let random = |purpose| bytes::<16>(purpose).unwrap();
+        assert_ne!(random("a"), random("a"));
+        let simulated = |seed, purpose| {
+            let thread = std::thread::spawn(move || {
+                seed_delays(seed);
+                bytes::<16>(purpose).unwrap()
+            });
+            thread.join().unwrap()
+        };
+        assert_eq!(simulated(1, "a"), simulated(1, "a"));
+        assert_ne!(simulated(1, "a"), simulated(1, "b"));
+        assert_ne!(simulated(1, "a"), simulated(2, "a"));
     }
 
     #[test]

@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 /// The spec of a FooBar, as `kubewright create api` scaffolds it.
-#[derive(CustomResource, Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[derive(CustomResource, Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[kube(
     group = "test.example.com",
     version = "v1",
@@ -50,6 +50,14 @@ pub struct FooBarStatus {
     pub conditions: Vec<Condition>,
 }
 
+/// The spec of a cluster-scoped kind.
+#[derive(CustomResource, Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[kube(group = "test.example.com", version = "v1", kind = "Site", status = "FooBarStatus")]
+pub struct SiteSpec {
+    /// The content of the child.
+    pub target: String,
+}
+
 /// Registers the controllers of an operator.
 pub type Register = fn(&Manager) -> Result<()>;
 
@@ -63,7 +71,8 @@ pub fn roles(verbs: &[&str]) -> Vec<Value> {
             "apiVersion": api, "kind": "ClusterRole", "metadata": {"name": "manager-role"},
             "rules": [
                 {"apiGroups": [""], "resources": ["configmaps"], "verbs": verbs},
-                {"apiGroups": [""], "resources": ["secrets"], "verbs": all},
+                {"apiGroups": [""], "resources": ["pods", "secrets", "services"], "verbs": all},
+                {"apiGroups": ["apps", "batch"], "resources": ["deployments", "jobs"], "verbs": all},
                 {"apiGroups": ["events.k8s.io"], "resources": ["events"], "verbs": all},
                 {"apiGroups": ["test.example.com"], "resources": ["*"], "verbs": all},
             ],
@@ -86,6 +95,18 @@ pub fn objects() -> Objects {
         definitions: vec![serde_json::to_value(FooBar::crd()).unwrap_or_default()],
         roles: roles(&["create", "delete", "get", "list", "patch", "update", "watch"]),
         samples: vec![sample],
+    }
+}
+
+/// The cluster-scoped kind, and one object of it.
+pub fn sites() -> Objects {
+    let sample = json!({
+        "apiVersion": "test.example.com/v1", "kind": "Site", "metadata": {"name": "sample"}, "spec": {"target": "world"},
+    });
+    Objects {
+        definitions: vec![serde_json::to_value(Site::crd()).unwrap_or_default()],
+        samples: vec![sample],
+        ..objects()
     }
 }
 

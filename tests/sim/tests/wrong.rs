@@ -45,7 +45,7 @@ fn each_mistake_about_permissions_clocks_and_labels_is_found() {
 
 #[test]
 fn a_request_that_no_role_grants_is_named_with_the_rule_that_does() {
-    let (_, register) = sim::right::ALL[0];
+    let register = sim::right::ALL[0].register;
     let objects = sim::Objects {
         roles: sim::roles(&["create", "get", "list", "watch"]),
         ..sim::objects()

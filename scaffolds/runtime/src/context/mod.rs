@@ -32,8 +32,9 @@ pub(crate) use self::{
 pub use self::{keep_pods::KeptPods, of_kind::OfKind};
 use crate::{
     api::Requests,
-    error::Result,
+    error::{Error, Result},
     events::EventType,
+    jitter,
     key::ObjectKey,
     kind::Kind,
     object::{AnyObject, Object},
@@ -85,6 +86,16 @@ impl<K: AnyObject> Context<K> {
     /// The time of the [manager's clock](crate::ManagerBuilder::clock). Read it in place of the system's, so that tests can set it.
     pub fn now(&self) -> Timestamp {
         self.shared.clock.now()
+    }
+
+    /// Bytes of the operating system's random generator, for a password or a token of this object. In a simulation they
+    /// depend only on its seed, the object and the purpose, so that runs can be compared.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Retry`](crate::Error::Retry) if `/dev/urandom` cannot be read.
+    pub fn random<const N: usize>(&self, purpose: &str) -> Result<[u8; N]> {
+        jitter::bytes(&format!("{} {purpose}", self.key)).map_err(Error::retry)
     }
 
     /// The number of consecutive reconciles of this object, before this one, that failed or returned a requeue with back-off; 0

@@ -13,7 +13,7 @@ use super::Worker;
 use crate::{
     api::Requests,
     context::Context,
-    error::{Error, Result},
+    error::{Class, Error, Result},
     events::EventType,
     key::ObjectKey,
     object::AnyObject,
@@ -40,10 +40,25 @@ enum Author {
     /// An earlier process may have written it, as this controller or as its reconciler.
     #[default]
     Unknown,
-    /// The runtime, because of a failure with this reason and message.
-    Runtime(Box<[String; 2]>),
+    /// The runtime, because of this failure.
+    Runtime(Box<WrittenFailure>),
     /// The reconciler or another client, or the runtime because of a success.
     Other,
+}
+
+#[derive(Clone)]
+struct WrittenFailure {
+    reason: String,
+    message: String,
+    /// The top-level `observedGeneration`, if the runtime wrote it with this failure or one before.
+    generation: Option<i64>,
+}
+
+/// The parts of a status that the runtime wrote because of a failure.
+struct OwnParts {
+    condition: bool,
+    /// A top-level `observedGeneration`, which is older than this run's.
+    generation: bool,
 }
 
 impl Traces {
@@ -99,6 +114,9 @@ impl<K: AnyObject, R: Reconciler<K>> Worker<K, R> {
     /// no such status, it only records the event: the API server would drop unknown fields. The status of a foreign
     /// kind is not changed, nor a condition with which the reconciler itself has reported a failure in this run.
     ///
+    /// After a terminal error no run follows until something changes, so the generation counts as observed: the kind's main
+    /// controller also writes it into a top-level `observedGeneration`.
+    ///
     /// # Errors
     ///
     /// If the request fails.
@@ -115,12 +133,22 @@ impl<K: AnyObject, R: Reconciler<K>> Worker<K, R> {
         );
         let before = status(&*cx.latest());
         let existing = entry(&before, &condition.type_);
-        if self.reports(cx, existing, error) && !self.is_own(cx, existing).await? {
+        if self.reports(cx, existing, error) && !self.own_parts(cx, &before).await?.condition {
             self.traces.set_author(&cx.key, Author::Other);
             return Ok(());
         }
-        let written = [condition.reason.clone(), condition.message.clone()];
-        self.write_condition(cx, condition).await?;
+        let is_observed = error.class() == Class::Terminal && self.conditions.is_main(&self.name);
+        let generation = cx.object.meta().generation.filter(|_| is_observed);
+        let earlier = match self.traces.author(&cx.key) {
+            Author::Runtime(earlier) => earlier.generation,
+            Author::Unknown | Author::Other => None,
+        };
+        let written = WrittenFailure {
+            reason: condition.reason.clone(),
+            message: condition.message.clone(),
+            generation: generation.or(earlier),
+        };
+        self.write(cx, Some(condition), generation).await?;
         self.traces.set_author(&cx.key, Author::Runtime(Box::new(written)));
         Ok(())
     }
@@ -136,7 +164,7 @@ impl<K: AnyObject, R: Reconciler<K>> Worker<K, R> {
     }
 
     /// After a success: if the condition is still one that [`leave_trace`](Self::leave_trace) wrote, in this process or an
-    /// earlier one, the reconciler does not write this condition, so it is set back here.
+    /// earlier one, the reconciler does not write this condition, so it is set back here; and so is the generation.
     ///
     /// # Errors
     ///
@@ -147,11 +175,10 @@ impl<K: AnyObject, R: Reconciler<K>> Worker<K, R> {
         if self.shared.foreign || deleted || matches!(known, Author::Other) {
             return Ok(());
         }
-        let before = status(&*cx.latest());
-        let condition = cx.condition(&self.condition(), !self.traces.abnormal, "Reconciled", "");
-        if self.is_own(cx, entry(&before, &condition.type_)).await? {
-            self.write_condition(cx, condition).await?;
-        }
+        let own = self.own_parts(cx, &status(&*cx.latest())).await?;
+        let condition = || cx.condition(&self.condition(), !self.traces.abnormal, "Reconciled", "");
+        let generation = cx.object.meta().generation.filter(|_| own.generation);
+        self.write(cx, own.condition.then(condition), generation).await?;
         self.traces.set_author(&cx.key, Author::Other);
         Ok(())
     }
@@ -160,41 +187,80 @@ impl<K: AnyObject, R: Reconciler<K>> Worker<K, R> {
         self.conditions.of(&self.name)
     }
 
-    /// Whether the runtime wrote this entry of the conditions because of a failure. An earlier process is recognised by the
-    /// field manager of reason and message.
-    async fn is_own(&self, cx: &Context<K>, existing: &Value) -> Result<bool> {
-        if !self.traces.is_wrong(existing) {
-            return Ok(false);
-        }
+    /// The parts of this status that the runtime wrote because of a failure. An earlier process is recognised by the field
+    /// manager of reason and message, or of the generation.
+    async fn own_parts(&self, cx: &Context<K>, status_now: &Value) -> Result<OwnParts> {
+        let existing = entry(status_now, &self.condition());
+        let observed = status_now["observedGeneration"].as_i64();
+        let mut own = OwnParts {
+            condition: self.traces.is_wrong(existing),
+            generation: observed.is_some_and(|observed| Some(observed) < cx.object.meta().generation),
+        };
         match self.traces.author(&cx.key) {
             Author::Runtime(written) => {
-                let [reason, message] = *written;
-                Ok(existing["reason"] == reason && existing["message"] == message)
+                own.condition &= existing["reason"] == written.reason && existing["message"] == written.message;
+                own.generation &= observed == written.generation;
             }
-            Author::Other => Ok(false),
-            Author::Unknown if entry(&status(&*cx.object), &self.condition()) != existing => Ok(false),
+            Author::Other => own = OwnParts::NONE,
             Author::Unknown => {
+                let before = status(&*cx.object);
+                own.condition &= entry(&before, &self.condition()) == existing;
+                own.generation &= before["observedGeneration"].as_i64() == observed;
                 let manager = manager(cx);
-                if manager == cx.shared.manager {
-                    return Ok(false);
+                if manager == cx.shared.manager || !(own.condition || own.generation) {
+                    return Ok(OwnParts::NONE);
                 }
                 let requests = Requests::beside(&cx.shared.client, cx.shared.kind(), &cx.key);
                 let live = Box::pin(requests.get_metadata(cx.key.name())).await?;
-                Ok(live.is_some_and(|live| owns(&live, &manager, &self.condition())))
+                let written = live.map_or(OwnParts::NONE, |live| OwnParts::of(&live, &manager, &self.condition()));
+                own.condition &= written.condition;
+                own.generation &= written.generation;
             }
         }
+        Ok(own)
     }
 
-    /// Writes this one condition. A kind without a status, and an object that is gone, have none.
-    async fn write_condition(&self, cx: &Context<K>, condition: Condition) -> Result<()> {
+    /// Writes this one condition, and the generation if the kind's status has one. A kind without a status, and an object
+    /// that is gone, have none.
+    async fn write(&self, cx: &Context<K>, condition: Option<Condition>, generation: Option<i64>) -> Result<()> {
         let latest = cx.latest();
         let before = status(&*latest);
         let mut after = if before.is_object() { before.clone() } else { json!({}) };
-        set(&mut after, condition);
+        if let Some(condition) = condition {
+            set(&mut after, condition);
+        }
+        if let Some(generation) = generation {
+            observe(&*latest, &mut after, generation);
+        }
         match cx.send_status(&latest, [&before, &after], &manager(cx)).await {
             Err(error) if !matches!(error.code(), Some(404 | 405)) => Err(error),
             _ => Ok(()),
         }
+    }
+}
+
+impl OwnParts {
+    const NONE: Self = Self {
+        condition: false,
+        generation: false,
+    };
+
+    /// The parts that this field manager wrote: reason and message of the condition, or all conditions if the schema has
+    /// them as one value; and the generation.
+    fn of<K>(live: &PartialObjectMeta<K>, manager: &str, type_: &str) -> Self {
+        let ours = live.metadata.managed_fields.iter().flatten();
+        let ours = ours.filter(|entry| entry.manager.as_deref() == Some(manager));
+        let item = format!("k:{}", json!({"type": type_}));
+        let mut own = Self::NONE;
+        for entry in ours {
+            let fields = entry.fields_v1.as_ref().map_or(&Value::Null, |fields| &fields.0);
+            let fields = &fields["f:status"];
+            let (conditions, item) = (&fields["f:conditions"], &fields["f:conditions"][&item]);
+            own.condition |=
+                *conditions == json!({}) || (item["f:reason"].is_object() && item["f:message"].is_object());
+            own.generation |= fields["f:observedGeneration"].is_object();
+        }
+        own
     }
 }
 
@@ -209,20 +275,6 @@ fn manager<K: AnyObject>(cx: &Context<K>) -> String {
     }
 }
 
-/// Whether this field manager wrote reason and message of the condition, or all conditions if the schema has them as one
-/// value.
-fn owns<K>(live: &PartialObjectMeta<K>, manager: &str, type_: &str) -> bool {
-    let ours = live.metadata.managed_fields.iter().flatten();
-    let mut ours = ours.filter(|entry| entry.manager.as_deref() == Some(manager));
-    let item = format!("k:{}", json!({"type": type_}));
-    ours.any(|entry| {
-        let fields = entry.fields_v1.as_ref().map_or(&Value::Null, |fields| &fields.0);
-        let conditions = &fields["f:status"]["f:conditions"];
-        let item = &conditions[&item];
-        *conditions == json!({}) || (item["f:reason"].is_object() && item["f:message"].is_object())
-    })
-}
-
 fn status<K: AnyObject>(object: &K) -> Value {
     serde_json::to_value(object)
         .map(|mut object| object["status"].take())
@@ -232,6 +284,18 @@ fn status<K: AnyObject>(object: &K) -> Value {
 fn entry<'a>(status: &'a Value, type_: &str) -> &'a Value {
     let mut entries = status["conditions"].as_array().into_iter().flatten();
     entries.find(|entry| entry["type"] == type_).unwrap_or(&Value::Null)
+}
+
+/// Sets the top-level `observedGeneration`, unless the kind's Rust type has no such field: the API server would drop it.
+fn observe<K: AnyObject>(object: &K, status: &mut Value, generation: i64) {
+    let mut observed = status.clone();
+    observed["observedGeneration"] = json!(generation);
+    let mut object = serde_json::to_value(object).unwrap_or_default();
+    object["status"] = observed.clone();
+    let typed = serde_json::from_value::<K>(object).and_then(serde_json::to_value);
+    if typed.is_ok_and(|typed| typed["status"]["observedGeneration"] == generation) {
+        *status = observed;
+    }
 }
 
 /// Replaces the entry of the same type, or appends `condition`. Other entries, and fields that Kubernetes' own

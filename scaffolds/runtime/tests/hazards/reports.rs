@@ -118,6 +118,76 @@ async fn a_terminal_error_is_reported_although_the_first_writes_of_its_condition
     }
 }
 
+fn observed(world: &World, name: &str) -> Value {
+    world.object(&at(name)).unwrap()["status"]["observedGeneration"].clone()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_generation_that_ends_with_a_terminal_error_is_observed() {
+    let world = world();
+    world.put(&at("a"), foobar("bad"));
+    let target = |target: &str| world.edit(&at("a"), |object| object["spec"]["target"] = json!(target));
+    let (first, _) = start(&world, controller());
+    seconds(5).await;
+    assert_eq!(observed(&world, "a"), 1);
+    target("worse");
+    target("bad");
+    seconds(5).await;
+    assert_eq!(observed(&world, "a"), 3);
+
+    // This reconciler never writes the generation, so the runtime does not leave an old one behind: in the same process, or in
+    // a later one.
+    target("map");
+    seconds(5).await;
+    assert_eq!(observed(&world, "a"), 4);
+    target("bad");
+    seconds(5).await;
+    first.stop().await.unwrap();
+    target("waits");
+    let (second, _) = start(&world, controller());
+    seconds(5).await;
+    assert_eq!(
+        (observed(&world, "a"), verdict(&world, "a")),
+        (json!(6), says("False", "Progressing"))
+    );
+    second.stop().await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_failure_that_is_retried_or_of_a_second_controller_leaves_the_observed_generation() {
+    let world = world();
+    world.put(&at("a"), foobar("map"));
+    world.edit_status(&at("a"), |object| object["status"] = json!({"observedGeneration": 1}));
+    world.edit(&at("a"), |object| object["spec"]["target"] = json!("another"));
+    forbid(&world);
+    let (running, _) = start(&world, controller());
+    seconds(5).await;
+    assert_eq!(verdict(&world, "a"), says("False", "Forbidden"));
+    assert_eq!(observed(&world, "a"), 1, "the generation is not done");
+    running.stop().await.unwrap();
+
+    allow(&world);
+    world.edit(&at("a"), |object| object["spec"]["target"] = json!("bad"));
+    let manager = Manager::builder(world.client()).name("test").build();
+    let audit = Controller::new("audit").owns::<ConfigMap>();
+    audit.register(&manager, ByTarget::default()).unwrap();
+    let main = Controller::<FooBar>::new("foobar").owns::<ConfigMap>();
+    main.register(&manager, Idle).unwrap();
+    let running = Running::start(manager);
+    seconds(5).await;
+    assert_eq!(observed(&world, "a"), 1, "the main controller has not written it");
+    running.stop().await.unwrap();
+}
+
+/// Does nothing, successfully.
+struct Idle;
+
+impl Reconciler<FooBar> for Idle {
+    async fn reconcile(&self, _: &Context<FooBar>, _: Arc<FooBar>) -> Result<Action> {
+        Ok(Action::Done)
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_condition_is_set_back_although_the_first_writes_fail() {
     let (world, failed) = (world(), Arc::<AtomicUsize>::default());

@@ -111,6 +111,7 @@ async fn a_terminal_error_is_not_retried_and_is_reported_in_the_status() {
         (&condition["status"], &condition["reason"]),
         (&json!("False"), &json!("BadTarget"))
     );
+    assert_eq!(condition["observedGeneration"], 1);
 
     world.edit(&at("terminal-a"), |object| object["spec"]["target"] = json!("y"));
     seconds(1).await;

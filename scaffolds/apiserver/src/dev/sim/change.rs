@@ -3,7 +3,7 @@
 use kubewright_schema::json_patch::steps;
 use serde_json::{Value, json};
 
-use super::state::text;
+use super::state::{USER, text};
 
 /// The pointers to all values below this one that are no objects or arrays.
 pub(super) fn leaves(value: &Value, pointer: &str) -> Vec<String> {
@@ -89,13 +89,19 @@ pub(super) fn merge(into: &mut Value, from: Value) {
     }
 }
 
+/// Whether a boolean of this name makes an operator leave everything as it is: then a spec describes no state.
+pub(super) fn is_pause(pointer: &str) -> bool {
+    let name = pointer.rsplit('/').next().unwrap_or_default();
+    matches!(name, "pause" | "paused" | "suspend" | "suspended")
+}
+
 /// Whether `metadata.managedFields` names a manager of this field that is no user.
 pub(super) fn is_managed(object: &Value, pointer: &str) -> bool {
     let entries = object["metadata"]["managedFields"].as_array();
     entries.into_iter().flatten().any(|entry| {
         let fields = &entry["fieldsV1"];
         let at = steps(pointer).iter().fold(fields, |at, name| &at[format!("f:{name}")]);
-        at.is_object() && text(&entry["manager"]) != "user"
+        at.is_object() && text(&entry["manager"]) != USER
     })
 }
 
@@ -110,6 +116,12 @@ mod tests {
         let patched = patch(&object, "/spec/a/b~1c", json!(2));
         assert_eq!(patched, Some(json!({"spec": {"a": {"b/c": 2}}})));
         assert_eq!(patch(&object, "/spec/list/0/d", json!(2)), None);
+    }
+
+    #[test]
+    fn a_boolean_that_stops_an_operator_is_not_changed() {
+        assert!(is_pause("/paused") && is_pause("/a/suspend"));
+        assert!(!is_pause("/pausedBy") && !is_pause("/target"));
     }
 
     #[test]

@@ -88,7 +88,7 @@ impl Exploration<'_> {
             faults: 0,
             failure: None,
             differs: None,
-            omitted: self.omitted(),
+            omitted: self.stage.omitted.clone(),
         };
         let calm = self.calm()?;
         let again = self.calm()?;
@@ -155,13 +155,16 @@ impl Exploration<'_> {
         })
     }
 
-    /// Runs this schedule as often, and returns the first difference between its traces.
+    /// Runs this schedule as often, and returns what it finds, or the first difference between its traces.
     ///
     /// # Errors
     /// A run cannot be started.
     pub(super) fn repeat(&self, schedule: &Schedule, times: usize) -> Result<Option<String>, String> {
         let calm = self.calm()?;
         let first = self.stage.play(&Plan::faulty(schedule, &calm))?;
+        if let Some(finding) = calm.finding.as_ref().or(first.finding.as_ref()) {
+            return Ok(Some(format!("{}: {}", finding.oracle, finding.lines.join("; "))));
+        }
         for _ in 1..times {
             let again = self.stage.play(&Plan::faulty(schedule, &calm))?;
             let difference = trace::difference(&first, &again);
@@ -185,18 +188,6 @@ impl Exploration<'_> {
             changed: changed.states.first(),
             ..Plan::default()
         })
-    }
-
-    fn omitted(&self) -> Vec<String> {
-        let unchanged = self
-            .stage
-            .setup
-            .samples
-            .iter()
-            .filter(|sample| sample.variant.is_none());
-        unchanged
-            .map(|sample| format!("changes of {}: no other spec was accepted", sample.key))
-            .collect()
     }
 
     /// Random pairs of faults, each pair in one phase, and one pair in each phase of a run.

@@ -145,7 +145,7 @@ impl Simulation {
     /// # Errors
     /// A definition or a sample is refused.
     pub fn explore(self, world: Objects, seed: u64, pairs: usize) -> Result<Report, String> {
-        let stage = self.stage(world.setup()?, seed);
+        let stage = self.stage(world.setup()?, seed)?;
         let progress = &mut |_, _| {};
         Exploration {
             stage: &stage,
@@ -155,12 +155,13 @@ impl Simulation {
         .explore()
     }
 
-    /// Runs these faults, in the form of `ONLY`, that many times, and returns the first difference between the traces.
+    /// Runs these faults, in the form of `ONLY`, that many times, and returns what it finds, or the first difference between
+    /// the traces.
     ///
     /// # Errors
     /// A definition, a sample or a fault is refused.
     pub fn repeat(self, world: Objects, faults: &str, times: usize) -> Result<Option<String>, String> {
-        let stage = self.stage(world.setup()?, 1);
+        let stage = self.stage(world.setup()?, 1)?;
         let exploration = Exploration {
             stage: &stage,
             pairs: 0,
@@ -169,21 +170,24 @@ impl Simulation {
         exploration.repeat(&faults.parse()?, times)
     }
 
-    fn stage(self, mut setup: Setup, seed: u64) -> Stage {
+    fn stage(self, mut setup: Setup, seed: u64) -> Result<Stage, String> {
         setup.volatile = self.volatile;
         setup.invariants = self.invariants;
-        Stage {
+        let mut stage = Stage {
             setup: Arc::new(setup),
             start: self.start,
             seed,
-        }
+            omitted: Vec::new(),
+        };
+        stage.leave_out_refused()?;
+        Ok(stage)
     }
 
     /// Whether nothing is wrong.
     fn carry_out(self, arguments: &Arguments) -> Result<bool, String> {
         let folder = Path::new(".");
         let setup = block_on(Setup::read(folder))?;
-        let stage = self.stage(setup, arguments.seed);
+        let stage = self.stage(setup, arguments.seed)?;
         if arguments.kept {
             return run_kept(&stage, folder);
         }

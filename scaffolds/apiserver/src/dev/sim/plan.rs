@@ -1,5 +1,7 @@
 //! The plan of one run, and its result.
 
+use std::collections::BTreeMap;
+
 use super::{
     fault::{Point, Schedule},
     oracle::Finding,
@@ -18,6 +20,8 @@ pub(super) struct Run {
     pub requests: Vec<TracedRequest>,
     /// The faults that did not happen.
     pub unmet: Vec<Point>,
+    /// The objects whose reconciles failed the last time, as `default/sample`, with their errors.
+    pub failed: BTreeMap<String, String>,
 }
 
 /// What a run does.

@@ -36,11 +36,19 @@ pub(super) fn failing() -> BTreeMap<String, String> {
     dispatcher::get_default(failing).unwrap_or_default()
 }
 
+/// The same of reconciles whose last error was terminal.
+pub(super) fn refused() -> BTreeMap<String, String> {
+    let refused = |it: &Dispatch| it.downcast_ref::<Reconciles>().map(|it| it.lock().refused.clone());
+    dispatcher::get_default(refused).unwrap_or_default()
+}
+
 /// Forgets what has failed: another process begins.
 pub(super) fn forget_failing() {
     dispatcher::get_default(|it| {
         if let Some(reconciles) = it.downcast_ref::<Reconciles>() {
-            reconciles.lock().failing.clear();
+            let mut spans = reconciles.lock();
+            spans.failing.clear();
+            spans.refused.clear();
         }
     });
 }
@@ -58,6 +66,7 @@ struct Spans {
     /// The last error that each logged, and whether it was terminal.
     errors: BTreeMap<String, (String, bool)>,
     failing: BTreeMap<String, String>,
+    refused: BTreeMap<String, String>,
 }
 
 impl Reconciles {
@@ -103,10 +112,15 @@ impl Subscriber for Reconciles {
             return;
         };
         let (error, terminal) = spans.errors.get(name).cloned().unwrap_or_default();
-        if result == FAILED && !terminal {
-            spans.failing.insert(name.clone(), error);
-        } else {
-            spans.failing.remove(name);
+        spans.failing.remove(name);
+        spans.refused.remove(name);
+        if result == FAILED {
+            let errors = if terminal {
+                &mut spans.refused
+            } else {
+                &mut spans.failing
+            };
+            errors.insert(name.clone(), error);
         }
     }
 
@@ -200,6 +214,7 @@ mod tests {
             let inside = || tracing::Span::current();
             span.in_scope(inside).record("result", result);
             assert_eq!(super::failing().len(), failing);
+            assert_eq!(super::refused().len(), usize::from(terminal));
         }
         assert_eq!(super::failing()["one ns/x"], "reconcile failed: no disk");
         forget_failing();

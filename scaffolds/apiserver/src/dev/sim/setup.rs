@@ -49,8 +49,33 @@ pub(super) struct Sample {
     pub key: String,
     pub path: String,
     pub collection: String,
-    /// Merge patches to another valid spec, and back.
-    pub variant: Option<(Value, Value)>,
+    /// The changes to another valid spec.
+    pub changes: Vec<SpecChange>,
+}
+
+/// A change of one value of a spec, which can be undone.
+#[derive(Clone)]
+pub(super) struct SpecChange {
+    pub pointer: String,
+    /// Merge patches of the spec.
+    pub forth: Value,
+    pub back: Value,
+}
+
+impl Sample {
+    /// Namespace and name, as in the span of a reconcile.
+    pub(super) fn place(&self) -> &str {
+        self.key.split_once(' ').map_or("", |(_, place)| place)
+    }
+
+    /// The changes as one merge patch, forth or back.
+    pub(super) fn patch(&self, forth: bool) -> Option<Value> {
+        let mut spec = json!({});
+        for change in &self.changes {
+            change::merge(&mut spec, if forth { &change.forth } else { &change.back }.clone());
+        }
+        (!self.changes.is_empty()).then(|| json!({"spec": spec}))
+    }
 }
 
 impl Setup {
@@ -175,38 +200,60 @@ impl Setup {
             return Err(format!("the API server refuses the sample `{name}`: {message}"));
         }
         let path = format!("{collection}/{}", state::text(&created["metadata"]["name"]));
-        let variant = self.variant(world, &path, &created).await;
-        Ok(Sample {
+        let mut sample = Sample {
             key: state::key(&created),
             object,
             path,
             collection,
-            variant,
-        })
+            changes: Vec::new(),
+        };
+        self.find_changes(world, &mut sample, &created).await;
+        Ok(sample)
     }
 
-    /// Changes as many values of the spec as the API server accepts, each by itself after those before.
-    async fn variant(&self, world: &World, path: &str, created: &Value) -> Option<(Value, Value)> {
+    /// Finds as many changes of values of the spec as the API server accepts together, forth and back.
+    async fn find_changes(&self, world: &World, sample: &mut Sample, created: &Value) {
         let schema = &self.version(created)["schema"]["openAPIV3Schema"]["properties"]["spec"];
-        let (mut forth, mut back) = (json!({}), json!({}));
-        let dry = format!("{path}?dryRun=All");
-        for pointer in change::leaves(&created["spec"], "") {
-            let value = created["spec"].pointer(&pointer).cloned().unwrap_or_default();
+        let spec = &created["spec"];
+        for pointer in change::leaves(spec, "") {
+            let value = spec.pointer(&pointer).cloned().unwrap_or_default();
+            if change::is_pause(&pointer) {
+                continue;
+            }
             for other in change::others(&value, change::schema_at(schema, &pointer)) {
-                let patch = change::patch(&created["spec"], &pointer, other);
-                let Some(patch) = patch else { break };
-                let mut together = forth.clone();
-                change::merge(&mut together, patch);
-                let (code, answer) = world.ask(UserRequest::merge(&dry, json!({"spec": together}))).await;
-                if code == 200 && answer["spec"].pointer(&pointer) != Some(&value) {
-                    forth = together;
-                    let undo = change::patch(&created["spec"], &pointer, value.clone());
-                    change::merge(&mut back, undo.unwrap_or_default());
+                let patches = [other, value.clone()].map(|value| change::patch(spec, &pointer, value));
+                let [Some(forth), Some(back)] = patches else { break };
+                let pointer = pointer.clone();
+                sample.changes.push(SpecChange { pointer, forth, back });
+                if self.is_accepted(world, sample, spec).await {
                     break;
                 }
+                sample.changes.pop();
             }
         }
-        let changes = forth.as_object().is_some_and(|fields| !fields.is_empty());
-        changes.then(|| (json!({"spec": forth}), json!({"spec": back})))
+    }
+
+    /// Whether the API server accepts the changes, keeps the last one, and accepts that all are undone. The object has its
+    /// first spec before and after.
+    async fn is_accepted(&self, world: &World, sample: &Sample, spec: &Value) -> bool {
+        let (Some(forth), Some(back), Some(last)) = (sample.patch(true), sample.patch(false), sample.changes.last())
+        else {
+            return false;
+        };
+        let dry = format!("{}?dryRun=All", sample.path);
+        let (code, answer) = world.ask(UserRequest::merge(&dry, forth.clone())).await;
+        if code != 200 || answer["spec"].pointer(&last.pointer) == spec.pointer(&last.pointer) {
+            return false;
+        }
+        world.ask(UserRequest::merge(&sample.path, forth)).await;
+        let (code, answer) = world.ask(UserRequest::merge(&sample.path, back)).await;
+        if code == 200 && answer["spec"] == *spec {
+            return true;
+        }
+        world.ask(UserRequest::new(Method::DELETE, &sample.path)).await;
+        let mut create = UserRequest::new(Method::POST, &sample.collection);
+        create.body = sample.object.clone();
+        world.ask(create).await;
+        false
     }
 }

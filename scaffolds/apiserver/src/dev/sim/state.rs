@@ -16,6 +16,13 @@ use crate::{
 /// The annotation by which a user marks an object, and the type of a condition of another writer.
 pub(super) const MARK: &str = "sim.kubewright.dev/foreign";
 
+/// The mark of a comparable object that is created once.
+const CREATED_ONCE: &str = "<created once>";
+/// The field manager of users.
+pub(super) const USER: &str = "user";
+/// The field manager of Kubernetes' own controllers.
+const CONTROLLER_MANAGER: &str = "kube-controller-manager";
+
 /// An object as stored.
 #[derive(Clone)]
 pub(super) struct Live {
@@ -27,7 +34,7 @@ pub(super) struct Live {
 pub(super) type State = BTreeMap<String, Value>;
 
 impl Live {
-    /// For example `ConfigMap default/sample`.
+    /// For example `ConfigMap default/sample`, or `FooBar.test.example.com default/sample`.
     pub(super) fn key(&self) -> String {
         key(&self.object)
     }
@@ -69,22 +76,64 @@ impl Live {
         !self.resource.is_typed()
     }
 
-    /// Whether a controller of Kubernetes itself made it, as ReplicaSets and their Pods.
+    /// Whether a controller of Kubernetes itself made it, as ReplicaSets and their Pods, and the claims of a StatefulSet.
     fn is_of_kubernetes(&self) -> bool {
+        let entries = self.object["metadata"]["managedFields"].as_array();
+        let mut managers = entries.into_iter().flatten().map(|entry| text(&entry["manager"]));
+        let is_made = managers.any(|manager| manager == CONTROLLER_MANAGER)
+            && managers_but(&self.object, &[CONTROLLER_MANAGER, USER]).is_empty();
         let owners = self.object["metadata"]["ownerReferences"].as_array();
-        owners.into_iter().flatten().any(|owner| {
-            let api_version = text(&owner["apiVersion"]);
-            let group = api_version.split_once('/').map_or("", |(group, _)| group);
+        let is_owned = owners.into_iter().flatten().any(|owner| {
+            let group = group(text(&owner["apiVersion"]));
             owner["controller"] == true && (!group.contains('.') || group.ends_with(".k8s.io"))
-        })
+        });
+        is_made || is_owned
+    }
+
+    /// The beginning of its name, if the rest has no meaning: the server has generated it, or it numbers equal Pods.
+    fn generated(&self) -> Option<&str> {
+        let metadata = &self.object["metadata"];
+        let is_pod = self.object["kind"] == "Pod" && !self.is_custom();
+        let numbered = text(&metadata["name"]).rsplit_once('-').filter(|_| is_pod);
+        metadata["generateName"]
+            .as_str()
+            .filter(|generated| !generated.is_empty())
+            .or(numbered.map(|(base, _)| base))
+    }
+
+    /// Whether it is a Job that has ended, which is a record of what has happened.
+    pub(super) fn has_ended(&self) -> bool {
+        let conditions = self.object["status"]["conditions"].as_array();
+        let is_end = |condition: &Value| {
+            matches!(text(&condition["type"]), "Complete" | "Failed") && condition["status"] == "True"
+        };
+        self.object["kind"] == "Job" && !self.is_custom() && conditions.into_iter().flatten().any(is_end)
     }
 }
 
+/// The field managers of an object, but for these.
+fn managers_but<'a>(object: &'a Value, but: &[&str]) -> BTreeSet<&'a str> {
+    let entries = object["metadata"]["managedFields"].as_array();
+    let managers = entries.into_iter().flatten().map(|entry| text(&entry["manager"]));
+    managers.filter(|manager| !but.contains(manager)).collect()
+}
+
+fn group(api_version: &str) -> &str {
+    api_version.split_once('/').map_or("", |(group, _)| group)
+}
+
+/// Kind, namespace and name; a kind of a CRD has its group, because two groups may have one of the same name.
 pub(super) fn key(object: &Value) -> String {
     let metadata = &object["metadata"];
+    let group = group(text(&object["apiVersion"]));
+    let is_of_kubernetes = !group.contains('.') || group.ends_with(".k8s.io");
+    let kind = match is_of_kubernetes {
+        true => text(&object["kind"]).to_owned(),
+        false => format!("{}.{group}", text(&object["kind"])),
+    };
     let place = [text(&metadata["namespace"]), text(&metadata["name"])];
     let place: Vec<_> = place.into_iter().filter(|part| !part.is_empty()).collect();
-    format!("{} {}", text(&object["kind"]), place.join("/"))
+    format!("{kind} {}", place.join("/"))
 }
 
 pub(super) fn text(value: &Value) -> &str {
@@ -126,8 +175,7 @@ pub(super) fn comparable(lives: &[Live], volatile: &[String]) -> State {
     for live in lives {
         let mut object = live.object.clone();
         let mut name = live.key();
-        let generated = text(&live.object["metadata"]["generateName"]);
-        if !generated.is_empty() {
+        if let Some(generated) = live.generated() {
             name = name.replace(text(&live.object["metadata"]["name"]), &format!("{generated}*"));
             object["metadata"]["name"] = Value::Null;
         }
@@ -184,6 +232,10 @@ fn strip(object: &mut Value, live: &Live, volatile: &[String]) {
     {
         // Written by the controllers of Kubernetes.
         object.remove("status");
+        if matches!(live.resource.names.kind.as_str(), "Pod" | "Job") {
+            // Most of it cannot be changed: it is the spec of the time at which it was created.
+            object.remove("spec");
+        }
     }
     let conditions = object.pointer_mut("/status/conditions").and_then(Value::as_array_mut);
     if let Some(conditions) = conditions {
@@ -242,13 +294,36 @@ fn is_time(text: &str) -> bool {
         && bytes[..4].iter().all(u8::is_ascii_digit)
 }
 
+/// Marks what is created once, and belongs to users afterwards: differences of its contents do not count.
+pub(super) fn mark_created_once<'a>(state: &mut State, keys: impl IntoIterator<Item = &'a String>) {
+    for key in keys {
+        if let Some(object) = state.get_mut(key) {
+            *object = created_once(object);
+        }
+    }
+}
+
+fn created_once(object: &Value) -> Value {
+    json!({"kind": object["kind"], "metadata": object["metadata"], CREATED_ONCE: true})
+}
+
+/// The keys of what exists in both states, and is different.
+pub(super) fn different<'a>(one: &'a State, other: &'a State) -> impl Iterator<Item = &'a String> {
+    let is_different = |(key, object): &(&String, &Value)| other.get(*key).is_some_and(|other| other != *object);
+    one.iter().filter(is_different).map(|(key, _)| key)
+}
+
 /// The differences, one in each line.
 pub(super) fn differences(expected: &State, found: &State) -> Vec<String> {
     let mut lines = Vec::new();
     for (name, object) in expected {
         match found.get(name) {
             None => lines.push(format!("{name} is missing")),
-            Some(other) => compare(&mut lines, &ComparedField { name, pointer: "" }, object, other),
+            Some(other) => {
+                let once = (object[CREATED_ONCE] == true).then(|| created_once(other));
+                let place = ComparedField { name, pointer: "" };
+                compare(&mut lines, &place, object, once.as_ref().unwrap_or(other));
+            }
         }
     }
     let strange = found.keys().filter(|name| !expected.contains_key(*name));
@@ -300,5 +375,29 @@ fn compare(lines: &mut Vec<String>, place: &ComparedField<'_>, expected: &Value,
         (_, Value::Null) => lines.push(format!("{name}: `{pointer}` is missing, and should be {expected}")),
         (Value::Null, _) => lines.push(format!("{name}: `{pointer}` is {found}, and should not exist")),
         _ => lines.push(format!("{name}: `{pointer}` is {found}, and should be {expected}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_of_one_name_in_two_groups_have_different_keys() {
+        let key = |api_version: &str| key(&json!({"apiVersion": api_version, "kind": "A", "metadata": {"name": "x"}}));
+        assert_eq!(["v1", "batch/v1"].map(key), ["A x", "A x"]);
+        assert_eq!(["one.io/v1", "two.io/v1"].map(key), ["A.one.io x", "A.two.io x"]);
+    }
+
+    #[test]
+    fn contents_of_what_is_created_once_do_not_count_but_its_metadata_do() {
+        let object = |owner: &str, text: &str| json!({"kind": "A", "metadata": {"owner": owner}, "data": text});
+        let state = |object| State::from([("A x".to_owned(), object)]);
+        let mut expected = state(object("me", "first"));
+        assert_eq!(differences(&expected, &state(object("me", "edited"))).len(), 1);
+        mark_created_once(&mut expected, [&"A x".to_owned()]);
+        assert_eq!(differences(&expected, &state(object("me", "edited"))), [""; 0]);
+        assert_eq!(differences(&expected, &state(object("another", "edited"))).len(), 1);
+        assert_eq!(differences(&expected, &State::new()), ["A x is missing"]);
     }
 }

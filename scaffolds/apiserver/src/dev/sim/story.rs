@@ -20,7 +20,7 @@ use super::{
     plan::{Plan, Run},
     processes::{self, End, Program, RESTART, Start},
     reconciles,
-    setup::{BYSTANDER, Setup},
+    setup::{BYSTANDER, Setup, SpecChange},
     state::{self, Live, State},
     users::Users,
     world::{Channels, Sent, World},
@@ -45,6 +45,8 @@ pub(super) const PHASES: [&str; 8] = [
 pub(super) const TEARDOWN: usize = 7;
 /// The phase in which the specs are others.
 pub(super) const CHANGED: usize = 1;
+/// The phase in which the children are edited.
+const EDITED: usize = 3;
 /// The phase in which statuses are removed.
 const WIPED: usize = 5;
 
@@ -67,9 +69,60 @@ pub(super) struct Stage {
     pub setup: Arc<Setup>,
     pub start: Start,
     pub seed: u64,
+    /// What is not explored, and why.
+    pub omitted: Vec<String>,
 }
 
 impl Stage {
+    /// Leaves out the changes with which an object's reconcile fails: the operator refuses that spec.
+    ///
+    /// # Errors
+    /// The server cannot be started.
+    pub(super) fn leave_out_refused(&mut self) -> Result<(), String> {
+        let failed = self.failed_when_changed()?;
+        for n in 0..self.setup.samples.len() {
+            let sample = &self.setup.samples[n];
+            if sample.changes.is_empty() {
+                self.omitted
+                    .push(format!("changes of {}: no other spec was accepted", sample.key));
+            }
+            if !failed.contains_key(sample.place()) {
+                continue;
+            }
+            let (place, key) = (sample.place().to_owned(), sample.key.clone());
+            let all = self.replace_changes(n, Vec::new());
+            let mut accepted = Vec::new();
+            for change in all {
+                self.replace_changes(n, vec![change.clone()]);
+                match self.failed_when_changed()?.remove(&place) {
+                    None => accepted.push(change),
+                    Some(error) => self
+                        .omitted
+                        .push(format!("changes of `{}` of {key}: {error}", change.pointer)),
+                }
+            }
+            self.replace_changes(n, accepted);
+        }
+        Ok(())
+    }
+
+    fn failed_when_changed(&self) -> Result<BTreeMap<String, String>, String> {
+        let run = self.play(&Plan {
+            creates_changed: true,
+            ..Plan::default()
+        })?;
+        let is_lasting = |finding: &Finding| matches!(finding.oracle, Oracle::Failing | Oracle::Quiet);
+        let is_it = run.finding.as_ref().is_none_or(is_lasting);
+        Ok(if is_it { run.failed } else { BTreeMap::new() })
+    }
+
+    /// Returns the changes so far.
+    fn replace_changes(&mut self, n: usize, changes: Vec<SpecChange>) -> Vec<SpecChange> {
+        // No run holds it any more.
+        let sample = Arc::get_mut(&mut self.setup).and_then(|setup| setup.samples.get_mut(n));
+        sample.map_or_else(Vec::new, |sample| std::mem::replace(&mut sample.changes, changes))
+    }
+
     /// Runs the operator, the users and the oracles.
     ///
     /// # Errors
@@ -110,6 +163,7 @@ impl Stage {
             setup: self.setup.clone(),
             before: Arc::new(before.iter().map(Live::key).collect()),
             since: world.version(),
+            taken: Arc::default(),
         };
         let mut story = Story {
             bystanders: before
@@ -119,6 +173,7 @@ impl Stage {
             plan,
             users: users.clone(),
             marked: Default::default(),
+            created_once: BTreeSet::new(),
             states: Vec::new(),
         };
         let program = Program {
@@ -146,6 +201,7 @@ impl Stage {
             reads: std::mem::take(&mut book.reads),
             requests: std::mem::take(&mut book.requests),
             unmet: std::mem::take(&mut book.unmet),
+            failed: failed(),
         })
     }
 }
@@ -157,6 +213,8 @@ struct Story<'a> {
     users: Users,
     /// The uids of what has an annotation of a user, and of what has a condition of another writer.
     marked: [BTreeSet<String>; 2],
+    /// The keys of children that are created once.
+    created_once: BTreeSet<String>,
     states: Vec<State>,
 }
 
@@ -212,6 +270,12 @@ impl Story<'_> {
                     return Some(finding);
                 }
             }
+            if phase == EDITED
+                && self.plan.calm.is_none()
+                && let Err(finding) = self.find_created_once(phase).await
+            {
+                return Some(finding);
+            }
             let finding = self.judge(phase);
             if finding.is_some() {
                 return finding;
@@ -231,6 +295,30 @@ impl Story<'_> {
         if let Some(calm) = self.plan.calm {
             (book.writes_to_come, book.reads_to_come) = (to_come(&calm.writes), to_come(&calm.reads));
         }
+    }
+
+    /// A child that does not depend on the spec, and whose edits a new process leaves as they are, is created once, and belongs
+    /// to users afterwards. If the new process repairs the edits, the earlier one has missed them.
+    async fn find_created_once(&mut self, phase: usize) -> Result<(), Finding> {
+        let found = || state::comparable(&self.users.new_objects(), &self.users.setup.volatile);
+        let (first, changed) = (&self.states[0], &self.states[CHANGED]);
+        let edited = found();
+        let keys: BTreeSet<_> = state::different(first, &edited).cloned().collect();
+        let is_constant = |key: &String| !self.users.setup.is_sample(key) && first.get(key) == changed.get(key);
+        if keys.is_empty() || !keys.iter().all(is_constant) {
+            return Ok(());
+        }
+        self.restart(phase, End::default()).await?;
+        if state::different(&edited, &found()).next().is_some() {
+            let lines = state::differences(first, &edited);
+            let oracle = Oracle::State;
+            return Err(Finding { oracle, phase, lines });
+        }
+        for state in &mut self.states {
+            state::mark_created_once(state, &keys);
+        }
+        self.created_once = keys;
+        Ok(())
     }
 
     /// Restarts the process. Nobody else acts, so no object may be replaced.
@@ -268,7 +356,7 @@ impl Story<'_> {
                 users.change(true).await;
             }
             2 => users.change(false).await,
-            3 => users.edit_children().await,
+            EDITED => users.edit_children().await,
             4 => users.delete_children().await,
             WIPED => users.wipe_status().await,
             6 => users.recreate().await,
@@ -329,9 +417,9 @@ impl Story<'_> {
         let setup = self.users.setup.clone();
         let server = &self.users.world.server;
         let lives = state::since(server, self.users.since);
-        let is_new = |live: &&Live| !self.users.before.contains(&live.key());
-        let new: Vec<_> = lives.iter().filter(is_new).cloned().collect();
+        let new = self.users.new_objects();
         let mut found = state::comparable(&new, &setup.volatile);
+        state::mark_created_once(&mut found, &self.created_once);
         let held = external::held(&self.users.world, &new);
         let mut wrong = vec![
             (Oracle::Foreign, oracle::foreign(server, &self.bystanders, &lives)),
@@ -350,7 +438,13 @@ impl Story<'_> {
                 None if phase == CHANGED => self.plan.changed,
                 None => self.states.first(),
             };
-            let differences = reference.map(|reference| state::differences(reference, &found));
+            let differences = reference.map(|reference| {
+                let mut states = [reference, &found].map(State::clone);
+                for state in &mut states {
+                    state.retain(|key, _| !self.users.taken().ended.contains(key));
+                }
+                state::differences(&states[0], &states[1])
+            });
             wrong.push((Oracle::State, differences.unwrap_or_default()));
             wrong.push((Oracle::Failing, oracle::failing(&new)));
         }
@@ -363,6 +457,17 @@ impl Story<'_> {
         let (oracle, lines) = wrong.into_iter().find(|(_, lines)| !lines.is_empty())?;
         Some(Finding { oracle, phase, lines })
     }
+}
+
+/// The objects whose reconciles failed the last time, with their errors.
+fn failed() -> BTreeMap<String, String> {
+    let mut failed = reconciles::failing();
+    failed.extend(reconciles::refused());
+    let place = |(reconcile, error): (String, String)| {
+        let place = reconcile.split_once(' ').map_or("", |(_, place)| place);
+        (place.to_owned(), error)
+    };
+    failed.into_iter().map(place).collect()
 }
 
 /// Starts the faults of a phase.

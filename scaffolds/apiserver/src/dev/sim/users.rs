@@ -1,6 +1,10 @@
 //! What users do to the samples and their children. Their requests meet no faults.
 
-use std::{collections::BTreeSet, sync::Arc, time::Duration};
+use std::{
+    collections::BTreeSet,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
 
 use http::Method;
 use serde_json::{Value, json};
@@ -26,6 +30,16 @@ pub(super) struct Users {
     pub before: Arc<BTreeSet<String>>,
     /// The version at which nothing else existed.
     pub since: u64,
+    pub taken: Arc<Mutex<Taken>>,
+}
+
+/// What users took from the operator.
+#[derive(Default)]
+pub(super) struct Taken {
+    /// The uids of objects whose labels they changed, and that had an owner.
+    pub relabelled: BTreeSet<String>,
+    /// The keys of Jobs that they deleted after their end: these need not run again.
+    pub ended: BTreeSet<String>,
 }
 
 impl Users {
@@ -63,9 +77,53 @@ impl Users {
 
     /// The objects that are neither samples nor older.
     pub(super) fn children(&self) -> Vec<Live> {
-        let mut lives = state::since(&self.world.server, self.since);
-        lives.retain(|live| !self.setup.is_sample(&live.key()) && !self.before.contains(&live.key()));
+        let mut lives = self.new_objects();
+        lives.retain(|live| !self.setup.is_sample(&live.key()));
         lives
+    }
+
+    /// The samples, and what the operator keeps for them: an object without an owner, which had one before a user changed its
+    /// labels, was released to that user.
+    pub(super) fn new_objects(&self) -> Vec<Live> {
+        let mut lives = state::since(&self.world.server, self.since);
+        let taken = self.taken();
+        let is_released =
+            |live: &Live| taken.relabelled.contains(live.uid()) && live.object["metadata"]["ownerReferences"].is_null();
+        lives.retain(|live| !self.before.contains(&live.key()) && !is_released(live));
+        lives
+    }
+
+    pub(super) fn taken(&self) -> MutexGuard<'_, Taken> {
+        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether the operator itself has sent this value of the object: defaults and the values of others may change.
+    fn was_sent(&self, live: &Live, pointer: &str) -> bool {
+        let (object, plural) = (&live.object, &live.resource.names.plural);
+        let metadata = &object["metadata"];
+        let place = format!(
+            "{}/{}",
+            state::text(&metadata["namespace"]),
+            state::text(&metadata["name"])
+        );
+        let book = self.world.book();
+        change::is_managed(object, pointer)
+            && book.requests.iter().any(|request| {
+                let mut words = request.text.split(' ').skip(1);
+                let is_kind = words.next() == Some(plural.as_str());
+                let is_named = words.next().is_some_and(|named| named == place.trim_start_matches('/'));
+                let body = || serde_json::from_slice::<Value>(&request.body).unwrap_or_default();
+                let is_of = |body: &Value| {
+                    let [named, generated] = ["name", "generateName"].map(|field| &body["metadata"][field]);
+                    is_named
+                        || *named == metadata["name"]
+                        || (generated.is_string() && *generated == metadata["generateName"])
+                };
+                is_kind
+                    && Some(body())
+                        .filter(is_of)
+                        .is_some_and(|body| body.pointer(pointer).is_some())
+            })
     }
 
     /// Creates the samples, as they are or with their changed specs.
@@ -73,8 +131,8 @@ impl Users {
         for sample in &self.setup.samples {
             let mut request = UserRequest::new(Method::POST, &sample.collection);
             request.body = sample.object.clone();
-            if let Some((variant, _)) = sample.variant.as_ref().filter(|_| changed) {
-                change::merge(&mut request.body, variant.clone());
+            if let Some(patch) = sample.patch(true).filter(|_| changed) {
+                change::merge(&mut request.body, patch);
             }
             self.send("creates", request).await;
         }
@@ -83,15 +141,11 @@ impl Users {
     /// Changes the specs of the samples, or changes them back.
     pub(super) async fn change(&self, forth: bool) {
         for sample in &self.setup.samples {
-            let Some((variant, original)) = &sample.variant else {
+            let Some(patch) = sample.patch(forth) else {
                 continue;
             };
-            let (verb, spec) = if forth {
-                ("changes", variant)
-            } else {
-                ("changes back", original)
-            };
-            self.send(verb, UserRequest::merge(&sample.path, spec.clone())).await;
+            let verb = if forth { "changes" } else { "changes back" };
+            self.send(verb, UserRequest::merge(&sample.path, patch)).await;
         }
     }
 
@@ -135,8 +189,8 @@ impl Users {
                 !matches!(part, "metadata" | "status" | "apiVersion" | "kind" | "type")
             };
             let leaves = change::leaves(&live.object, "");
-            let managed = |pointer: &String| change::is_managed(&live.object, pointer);
-            for pointer in leaves.into_iter().filter(is_content).filter(managed) {
+            let sent = |pointer: &String| self.was_sent(&live, pointer);
+            for pointer in leaves.into_iter().filter(is_content).filter(sent) {
                 if self.edit(&live, &pointer).await {
                     break;
                 }
@@ -147,8 +201,11 @@ impl Users {
     pub(super) async fn relabel_children(&self) {
         for live in self.children() {
             let labels = change::leaves(&live.object["metadata"]["labels"], "/metadata/labels");
-            for label in labels.iter().filter(|it| change::is_managed(&live.object, it)) {
-                self.edit(&live, label).await;
+            for label in labels.iter().filter(|it| self.was_sent(&live, it)) {
+                let is_owned = !live.object["metadata"]["ownerReferences"].is_null();
+                if self.edit(&live, label).await && is_owned {
+                    self.taken().relabelled.insert(live.uid().to_owned());
+                }
             }
         }
     }
@@ -174,8 +231,11 @@ impl Users {
 
     pub(super) async fn delete_children(&self) {
         for live in self.children() {
-            self.send("deletes", UserRequest::new(Method::DELETE, &live.path()))
-                .await;
+            let path = live.path();
+            let is_deleted = self.send("deletes", UserRequest::new(Method::DELETE, &path)).await;
+            if is_deleted && live.has_ended() {
+                self.taken().ended.insert(live.key());
+            }
         }
     }
 
@@ -201,6 +261,7 @@ impl Users {
     pub(super) async fn recreate(&self) {
         let olds = self.samples();
         self.delete().await;
+        self.taken().ended.clear();
         let until = Instant::now() + PATIENCE;
         let is_there = |uids: &BTreeSet<String>| self.samples().iter().any(|live| uids.contains(live.uid()));
         let uids = olds.iter().map(|live| live.uid().to_owned()).collect();

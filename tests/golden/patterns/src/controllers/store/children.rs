@@ -1,7 +1,5 @@
 //! The children of a Store, as manifests. The context adds the namespace and the owner.
 
-use std::{fs::File, io::Read};
-
 use k8s_openapi::api::apps::v1::StatefulSet;
 use k8s_openapi::api::core::v1::{ConfigMap, Secret, Service};
 use k8s_openapi::api::policy::v1::PodDisruptionBudget;
@@ -86,10 +84,8 @@ impl<M> Work<'_, M> {
     }
 
     fn secret(&self) -> Result<Secret> {
-        let mut random = [0; 16];
-        let mut source = File::open("/dev/urandom").map_err(Error::retry)?;
-        source.read_exact(&mut random).map_err(Error::retry)?;
-        let password = format!("{:032x}", u128::from_ne_bytes(random));
+        let password = u128::from_ne_bytes(self.cx.random("password")?);
+        let password = format!("{password:032x}");
         of(json!({
             "metadata": { "name": self.name },
             "stringData": { "PASSWORD": password },

@@ -1,5 +1,11 @@
 //! Right operators, in which a simulation must not find anything.
 
+mod by_hand;
+mod children;
+mod statuses;
+mod watching;
+mod workloads;
+
 use std::{collections::BTreeMap, sync::Arc};
 
 use k8s_openapi::{
@@ -11,10 +17,89 @@ use kubewright_runtime::{
     Action, Cleanup, Conditions, Context, Controller, Error, EventType, Manager, Reconciler, Result, child_name,
 };
 
-use crate::FooBar;
+use serde_json::json;
 
-/// The operators, by name.
-pub const ALL: [(&str, crate::Register); 2] = [("scaffolded", scaffolded), ("pruning", pruning)];
+use crate::{FooBar, Objects};
+
+/// A right operator.
+pub struct Right {
+    /// How it is written.
+    pub name: &'static str,
+    /// Its controllers.
+    pub register: crate::Register,
+    /// The kinds and objects.
+    pub objects: fn() -> Objects,
+}
+
+/// The operators; the first one is what `kubewright create api --finalizer` scaffolds.
+pub const ALL: [Right; 28] = [
+    right("scaffolded", scaffolded),
+    right("names a child after the spec, and prunes", pruning),
+    right("applies with kube alone", by_hand::applies),
+    right("reads, then creates or replaces what differs", by_hand::replaces),
+    right("creates, or else merges", by_hand::merges),
+    right("polls its child instead of watching it", by_hand::polls),
+    right("skips an observed generation whose child is there", by_hand::skips),
+    right("lets the server generate the name", by_hand::generated),
+    right("cleans up another system", by_hand::external),
+    right("has children of three kinds", children::three_kinds),
+    right("has a child for some specs only", children::conditional),
+    right("deletes children by its own list", children::deletes),
+    right("creates a Secret once", children::once),
+    right("adopts its child", children::adopts),
+    right("claims children by a label, as a ReplicaSet does", children::claims),
+    right("keeps Pods", children::keeps_pods),
+    right("has a child in another namespace", children::elsewhere),
+    Right {
+        objects: two_samples,
+        ..right("shares one child among its objects", children::shares)
+    },
+    right("waits for a Deployment", workloads::deploys),
+    right("runs a Job for each spec", workloads::runs),
+    right(
+        "runs a Job once, and remembers its end in the status",
+        workloads::runs_once,
+    ),
+    right("reports progress before and after the work", statuses::progress),
+    right("has several conditions", statuses::several),
+    right("refuses a spec with a terminal error", statuses::refuses),
+    right("has two controllers on one kind", statuses::two_controllers),
+    right("comes back with back-off until its child is there", statuses::backs_off),
+    Right {
+        objects: with_settings,
+        ..right("copies a Secret of its users", watching::copies)
+    },
+    Right {
+        objects: crate::sites,
+        ..right("has cluster-scoped objects", watching::cluster_scoped)
+    },
+];
+
+const fn right(name: &'static str, register: crate::Register) -> Right {
+    Right {
+        name,
+        register,
+        objects: crate::objects,
+    }
+}
+
+/// Two objects of the kind.
+fn two_samples() -> Objects {
+    let mut objects = crate::objects();
+    let mut second = objects.samples[0].clone();
+    second["metadata"]["name"] = json!("second");
+    objects.samples.push(second);
+    objects
+}
+
+/// An object, and a Secret that its user keeps beside it.
+fn with_settings() -> Objects {
+    let mut objects = crate::objects();
+    objects.samples.push(json!({
+        "apiVersion": "v1", "kind": "Secret", "metadata": {"name": "settings"}, "stringData": {"colour": "blue"},
+    }));
+    objects
+}
 
 /// The controller of `kubewright create api --finalizer`.
 struct Scaffolded;
