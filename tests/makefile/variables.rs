@@ -34,7 +34,7 @@ const EFFECTS: [(&str, &str, &str, &str); 33] = [
     ("USE_EXISTING_CLUSTER", "test-e2e", "true", "cargo test --test *"),
     ("ARGS", "run", "--log-level debug", "--log-level debug"),
     ("ARGS", "dev", "--log-level debug", "dev -- --log-level debug"),
-    ("ARGS", "test-image", "--except a", "--except a -- kubectl"),
+    ("ARGS", "test-image", "--except a", "--except a"),
     ("AS_OPERATOR", "run", "1", "kubeconfig --out target/operator.kubeconfig"),
     ("CHECK", "migrate-storage", "1", "migrate-storage --check"),
     ("KEEP_CRDS", "undeploy", "1", "--keep-crds"),

@@ -1,6 +1,7 @@
 //! The shared parts of the controllers of one process, and its tasks. Start and shutdown are in `running.rs`.
 
 mod added;
+mod any_informer;
 mod builder;
 mod caches;
 mod component;
@@ -29,7 +30,7 @@ use self::{
 };
 pub(crate) use self::{
     added::{AddedController, stopping},
-    caches::Pending,
+    any_informer::Pending,
     joining::{Claim, Joining, Uses},
 };
 pub use self::{

@@ -10,7 +10,7 @@ use tokio::sync::{mpsc, watch};
 
 use super::{
     Manager,
-    caches::Pending,
+    any_informer::Pending,
     joining::{Release, Uses},
     lock,
     opening::Opening,

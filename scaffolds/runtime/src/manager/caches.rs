@@ -3,10 +3,7 @@
 use std::{
     any::Any,
     collections::{BTreeSet, HashSet},
-    future::Future,
-    pin::Pin,
     sync::Arc,
-    time::Duration,
 };
 
 use tokio::sync::watch;
@@ -15,6 +12,7 @@ use tracing::info;
 use super::{
     Manager,
     added::Work,
+    any_informer::AnyInformer,
     labelling::{self, Labelling, OwnerKind, Search},
     lock,
     running::essential,
@@ -23,14 +21,13 @@ use crate::{
     error::{Error, Result},
     informer::{Informer, InformerConfig, paged},
     kind::{Kind, KindId},
-    metrics::Metrics,
     object::{AnyObject, Object},
 };
 
 /// One kind's informer: typed for subscribers, untyped for the manager.
 pub(super) struct Cache {
     typed: Box<dyn Any + Send + Sync>,
-    pub(super) running: Arc<dyn Runs>,
+    pub(super) running: Arc<dyn AnyInformer>,
     contents: Contents,
     start: Start,
     lifetime: Lifetime,
@@ -121,97 +118,6 @@ impl Cache {
         if let Some(stop) = &self.stop {
             stop.send_replace(true);
         }
-    }
-}
-
-pub(crate) type Pending<T> = Pin<Box<dyn Future<Output = T> + Send>>;
-
-/// An informer of any kind.
-pub(super) trait Runs: Send + Sync {
-    fn run(&self, stop: watch::Receiver<bool>) -> Pending<()>;
-    /// Whether the API server serves the kind.
-    fn is_served(&self) -> bool;
-    /// Waits until [`is_served`](Self::is_served) has this value.
-    fn until_served_is(&self, served: bool) -> Pending<()>;
-    /// False once a first list has made no progress for this long.
-    fn synced(&self, limit: Duration) -> Pending<bool>;
-    fn last_error(&self) -> Option<String>;
-    /// The kind and the watched namespaces.
-    fn name(&self) -> String;
-    /// Watches only the objects with this label. To be called before it runs.
-    fn select(&self, labels: &str);
-    /// Adapts an informer that runs to a further user, which may need every object.
-    fn adapt(&self, everything: bool);
-    fn forget_metrics(&self, metrics: &Metrics);
-    /// Stores the objects of these namespaces only. To be called before it runs.
-    fn choose(&self, namespaces: BTreeSet<String>);
-    /// Stores the objects of a namespace from now on; returns when they are stored.
-    fn join(&self, namespace: &str) -> Pending<()>;
-    /// Drops the objects of a namespace.
-    fn leave(&self, namespace: &str);
-    /// Labels the children that the selector would miss, in one namespace or in all that are watched.
-    fn label(&self, labelling: Labelling, namespace: Option<String>) -> Pending<Result<bool>>;
-}
-
-impl<K: AnyObject> Runs for Informer<K> {
-    fn run(&self, stop: watch::Receiver<bool>) -> Pending<()> {
-        let informer = self.clone();
-        Box::pin(async move {
-            let mut stop = stop;
-            informer.run(async move { _ = stop.wait_for(|stop| *stop).await }).await;
-        })
-    }
-
-    fn is_served(&self) -> bool {
-        Informer::is_served(self)
-    }
-
-    fn until_served_is(&self, served: bool) -> Pending<()> {
-        let informer = self.clone();
-        Box::pin(async move { informer.until_served_is(served).await })
-    }
-
-    fn synced(&self, limit: Duration) -> Pending<bool> {
-        let informer = self.clone();
-        Box::pin(async move { informer.synced_unless_stalled(limit).await })
-    }
-
-    fn last_error(&self) -> Option<String> {
-        Informer::last_error(self)
-    }
-
-    fn name(&self) -> String {
-        format!("`{}` {}", self.kind().full_name(), self.place())
-    }
-
-    fn select(&self, labels: &str) {
-        Informer::select(self, labels);
-    }
-
-    fn adapt(&self, everything: bool) {
-        Informer::adapt(self, everything);
-    }
-
-    fn forget_metrics(&self, metrics: &Metrics) {
-        metrics.forget_cache(self.kind());
-    }
-
-    fn choose(&self, namespaces: BTreeSet<String>) {
-        Informer::choose(self, namespaces);
-    }
-
-    fn join(&self, namespace: &str) -> Pending<()> {
-        let (informer, namespace) = (self.clone(), namespace.to_owned());
-        Box::pin(async move { informer.join(&namespace).await })
-    }
-
-    fn leave(&self, namespace: &str) {
-        Informer::leave(self, namespace);
-    }
-
-    fn label(&self, labelling: Labelling, namespace: Option<String>) -> Pending<Result<bool>> {
-        let informer = self.clone();
-        Box::pin(async move { labelling.run(&informer, namespace.as_deref()).await })
     }
 }
 

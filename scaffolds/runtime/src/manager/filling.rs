@@ -5,11 +5,7 @@ use std::{collections::HashSet, sync::atomic::Ordering, time::Duration};
 use futures::future::try_join_all;
 use tracing::{error, info};
 
-use super::{
-    Manager,
-    caches::{Cache, Runs},
-    lock,
-};
+use super::{Manager, any_informer::AnyInformer, caches::Cache, lock};
 use crate::{
     error::{Error, Result, refusal},
     kind::KindId,
@@ -72,7 +68,7 @@ impl Manager {
 }
 
 /// `hint` is for a cache that may not be listed.
-fn not_synced(cache: &dyn Runs, limit: Duration, hint: &'static str) -> Error {
+fn not_synced(cache: &dyn AnyInformer, limit: Duration, hint: &'static str) -> Error {
     let (name, error) = (cache.name(), cache.last_error());
     let refused = error.as_deref().filter(|error| error.contains(": 403 "));
     // A controller that was added has its rules from `Manager::may_start`.

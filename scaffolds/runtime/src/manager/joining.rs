@@ -3,7 +3,7 @@
 
 use std::{cell::RefCell, collections::HashSet};
 
-use super::{Manager, caches::Pending};
+use super::{Manager, any_informer::Pending};
 use crate::{
     error::Result,
     informer::{Delta, DuplicateIndex, Informer, SubscriptionId},

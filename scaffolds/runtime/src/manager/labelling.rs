@@ -16,7 +16,7 @@ use kube::{
 use tokio::time::{Instant, sleep};
 use tracing::{info, warn};
 
-use super::{Manager, caches::Runs, lock};
+use super::{Manager, any_informer::AnyInformer, lock};
 use crate::{
     api::Requests,
     child::{ChildLabel, controller_of, owner_name},
@@ -105,7 +105,7 @@ impl Manager {
 /// A search, and the kind that it is for.
 #[derive(Clone)]
 pub(super) struct Search {
-    pub(super) kind: Arc<dyn Runs>,
+    pub(super) kind: Arc<dyn AnyInformer>,
     pub(super) labelling: Labelling,
 }
 

@@ -21,12 +21,7 @@ use kube::{Client, core::PartialObjectMeta};
 use tokio::sync::{Notify, watch};
 use tracing::{error, info};
 
-use super::{
-    Manager,
-    added::Work,
-    caches::{Cache, Runs},
-    lock,
-};
+use super::{Manager, added::Work, any_informer::AnyInformer, caches::Cache, lock};
 use crate::{
     informer::{Informer, InformerConfig},
     namespaces::Gate,
@@ -229,7 +224,7 @@ impl Manager {
 
 /// A cache whose informer runs.
 struct RunningCache {
-    running: Arc<dyn Runs>,
+    running: Arc<dyn AnyInformer>,
     may_be_late: bool,
     stopped: watch::Receiver<bool>,
 }

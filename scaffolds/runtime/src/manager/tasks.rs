@@ -12,7 +12,7 @@ use tracing::{info, warn};
 use super::{
     Manager,
     added::stopping,
-    caches::Pending,
+    any_informer::Pending,
     lock,
     running::{Tasks, worked},
 };

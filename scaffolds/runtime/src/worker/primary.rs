@@ -25,12 +25,12 @@ pub(crate) struct PrimaryEvents<K> {
     in_flight: Arc<InFlight>,
     filter: Option<Filter<K>>,
     gate: Gate,
-    seen: Mutex<Seen>,
+    seen: Mutex<SeenDeletions>,
 }
 
 /// The end of objects, as far as this process knows it.
 #[derive(Default)]
-struct Seen {
+struct SeenDeletions {
     /// Whether workers run. Earlier deletions have no effect.
     has_workers: bool,
     /// Keys of objects that were deleted since the key was last processed: their remembered state has to be dropped.
@@ -119,7 +119,7 @@ impl<K: AnyObject> PrimaryEvents<K> {
         self.seen().released.remove(uid);
     }
 
-    fn seen(&self) -> MutexGuard<'_, Seen> {
+    fn seen(&self) -> MutexGuard<'_, SeenDeletions> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
