@@ -19,6 +19,7 @@ mod processes;
 mod reconciles;
 mod report;
 mod setup;
+mod stage;
 mod state;
 mod story;
 mod trace;
@@ -43,7 +44,7 @@ use self::{
     kept::KeptFailure,
     processes::Start,
     setup::Setup,
-    story::Stage,
+    stage::Stage,
 };
 pub use self::{
     connection::Connection,

@@ -287,11 +287,7 @@ fn name_values(value: &mut Value, uids: &BTreeMap<&str, String>) {
 
 fn is_time(text: &str) -> bool {
     let bytes = text.as_bytes();
-    text.len() >= 20
-        && bytes[4] == b'-'
-        && bytes[10] == b'T'
-        && bytes[13] == b':'
-        && bytes[..4].iter().all(u8::is_ascii_digit)
+    text.len() >= 20 && [4, 10, 13].map(|at| bytes[at]) == *b"-T:" && bytes[..4].iter().all(u8::is_ascii_digit)
 }
 
 /// Marks what is created once, and belongs to users afterwards: differences of its contents do not count.
@@ -307,7 +303,7 @@ fn created_once(object: &Value) -> Value {
     json!({"kind": object["kind"], "metadata": object["metadata"], CREATED_ONCE: true})
 }
 
-/// The keys of what exists in both states, and is different.
+/// The keys of objects that exist in both states and differ.
 pub(super) fn different<'a>(one: &'a State, other: &'a State) -> impl Iterator<Item = &'a String> {
     let is_different = |(key, object): &(&String, &Value)| other.get(*key).is_some_and(|other| other != *object);
     one.iter().filter(is_different).map(|(key, _)| key)

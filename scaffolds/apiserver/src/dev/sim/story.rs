@@ -3,31 +3,21 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    sync::Arc,
     time::Duration,
 };
 
-use tokio::{
-    sync::mpsc,
-    time::{Instant, sleep, sleep_until},
-};
+use tokio::time::{Instant, sleep, sleep_until};
 
 use super::{
     external,
     fault::{At, Fault},
     oracle::{self, Finding, Oracle},
     panics,
-    plan::{Plan, Run},
-    processes::{self, End, Program, RESTART, Start},
-    reconciles,
-    setup::{BYSTANDER, Setup, SpecChange},
+    plan::Plan,
+    processes::{End, RESTART},
     state::{self, Live, State},
     users::Users,
-    world::{Channels, Sent, World},
-};
-use crate::{
-    dev::account,
-    meta::{chance, generate},
+    world::{Sent, World},
 };
 
 /// The phases of a run.
@@ -63,163 +53,20 @@ const SKEW: i64 = 300;
 /// How often a process may end by itself while there are faults: the kubelet restarts it.
 const EXITS: usize = 8;
 
-/// What all runs of a simulation have in common.
-#[derive(Clone)]
-pub(super) struct Stage {
-    pub setup: Arc<Setup>,
-    pub start: Start,
-    pub seed: u64,
-    /// What is not explored, and why.
-    pub omitted: Vec<String>,
-}
-
-impl Stage {
-    /// Leaves out the changes with which an object's reconcile fails: the operator refuses that spec.
-    ///
-    /// # Errors
-    /// The server cannot be started.
-    pub(super) fn leave_out_refused(&mut self) -> Result<(), String> {
-        let failed = self.failed_when_changed()?;
-        for n in 0..self.setup.samples.len() {
-            let sample = &self.setup.samples[n];
-            if sample.changes.is_empty() {
-                self.omitted
-                    .push(format!("changes of {}: no other spec was accepted", sample.key));
-            }
-            if !failed.contains_key(sample.place()) {
-                continue;
-            }
-            let (place, key) = (sample.place().to_owned(), sample.key.clone());
-            let all = self.replace_changes(n, Vec::new());
-            let mut accepted = Vec::new();
-            for change in all {
-                self.replace_changes(n, vec![change.clone()]);
-                match self.failed_when_changed()?.remove(&place) {
-                    None => accepted.push(change),
-                    Some(error) => self
-                        .omitted
-                        .push(format!("changes of `{}` of {key}: {error}", change.pointer)),
-                }
-            }
-            self.replace_changes(n, accepted);
-        }
-        Ok(())
-    }
-
-    fn failed_when_changed(&self) -> Result<BTreeMap<String, String>, String> {
-        let run = self.play(&Plan {
-            creates_changed: true,
-            ..Plan::default()
-        })?;
-        let is_lasting = |finding: &Finding| matches!(finding.oracle, Oracle::Failing | Oracle::Quiet);
-        let is_it = run.finding.as_ref().is_none_or(is_lasting);
-        Ok(if is_it { run.failed } else { BTreeMap::new() })
-    }
-
-    /// Returns the changes so far.
-    fn replace_changes(&mut self, n: usize, changes: Vec<SpecChange>) -> Vec<SpecChange> {
-        // No run holds it any more.
-        let sample = Arc::get_mut(&mut self.setup).and_then(|setup| setup.samples.get_mut(n));
-        sample.map_or_else(Vec::new, |sample| std::mem::replace(&mut sample.changes, changes))
-    }
-
-    /// Runs the operator, the users and the oracles.
-    ///
-    /// # Errors
-    /// The server cannot be started.
-    pub(super) fn play(&self, plan: &Plan<'_>) -> Result<Run, String> {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .start_paused(true)
-            .build();
-        let runtime = runtime.map_err(|error| format!("cannot start: {error}"))?;
-        panics::watch();
-        generate::seed(Some(chance::hash(self.seed, "names and uids")));
-        let following = reconciles::follow();
-        let run = runtime.block_on(self.run(plan));
-        drop(runtime);
-        drop(following);
-        generate::seed(None);
-        panics::unwatch();
-        run
-    }
-
-    async fn run(&self, plan: &Plan<'_>) -> Result<Run, String> {
-        let server = self.setup.server().await?;
-        let (kill, killed) = mpsc::unbounded_channel();
-        let (interfere, mut actions) = mpsc::unbounded_channel();
-        let world = Arc::new(World::new(
-            server,
-            self.seed,
-            plan.schedule.clone(),
-            Channels { kill, interfere },
-        ));
-        self.setup.add_bystanders(&world).await;
-        // The controllers of the server itself.
-        sleep(Duration::from_secs(1)).await;
-        let before = state::since(&world.server, 0);
-        let users = Users {
-            world: world.clone(),
-            setup: self.setup.clone(),
-            before: Arc::new(before.iter().map(Live::key).collect()),
-            since: world.version(),
-            taken: Arc::default(),
-        };
-        let mut story = Story {
-            bystanders: before
-                .into_iter()
-                .filter(|live| live.key().ends_with(BYSTANDER))
-                .collect(),
-            plan,
-            users: users.clone(),
-            marked: Default::default(),
-            created_once: BTreeSet::new(),
-            states: Vec::new(),
-        };
-        let program = Program {
-            start: self.start.clone(),
-            user: (!self.setup.roles.is_empty()).then(account::user),
-        };
-        let processes = tokio::spawn(processes::keep_running(world.clone(), program, killed));
-        let interfering = tokio::spawn(async move {
-            while let Some(action) = actions.recv().await {
-                let is_possible = users.world.book().phase != TEARDOWN || !action.creates();
-                if is_possible {
-                    users.act(action).await;
-                }
-            }
-        });
-        let finding = story.play().await;
-        processes.abort();
-        interfering.abort();
-        let mut book = world.book();
-        Ok(Run {
-            states: story.states,
-            finding,
-            steps: std::mem::take(&mut book.steps),
-            writes: std::mem::take(&mut book.writes),
-            reads: std::mem::take(&mut book.reads),
-            requests: std::mem::take(&mut book.requests),
-            unmet: std::mem::take(&mut book.unmet),
-            failed: failed(),
-        })
-    }
-}
-
 /// A run's users and oracles.
-struct Story<'a> {
-    bystanders: Vec<Live>,
-    plan: &'a Plan<'a>,
-    users: Users,
+pub(super) struct Story<'a> {
+    pub bystanders: Vec<Live>,
+    pub plan: &'a Plan<'a>,
+    pub users: Users,
     /// The uids of what has an annotation of a user, and of what has a condition of another writer.
-    marked: [BTreeSet<String>; 2],
+    pub marked: [BTreeSet<String>; 2],
     /// The keys of children that are created once.
-    created_once: BTreeSet<String>,
-    states: Vec<State>,
+    pub created_once: BTreeSet<String>,
+    pub states: Vec<State>,
 }
 
 impl Story<'_> {
-    async fn play(&mut self) -> Option<Finding> {
+    pub(super) async fn play(&mut self) -> Option<Finding> {
         for (phase, heading) in PHASES.iter().enumerate() {
             let world = self.users.world.clone();
             self.begin(phase);
@@ -457,17 +304,6 @@ impl Story<'_> {
         let (oracle, lines) = wrong.into_iter().find(|(_, lines)| !lines.is_empty())?;
         Some(Finding { oracle, phase, lines })
     }
-}
-
-/// The objects whose reconciles failed the last time, with their errors.
-fn failed() -> BTreeMap<String, String> {
-    let mut failed = reconciles::failing();
-    failed.extend(reconciles::refused());
-    let place = |(reconcile, error): (String, String)| {
-        let place = reconcile.split_once(' ').map_or("", |(_, place)| place);
-        (place.to_owned(), error)
-    };
-    failed.into_iter().map(place).collect()
 }
 
 /// Starts the faults of a phase.

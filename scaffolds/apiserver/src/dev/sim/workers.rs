@@ -13,7 +13,7 @@ use std::{
 use super::{
     fault::{Point, Schedule},
     plan::{Plan, Run},
-    story::Stage,
+    stage::Stage,
 };
 
 /// A run, and the number of its schedule.
