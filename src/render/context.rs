@@ -64,6 +64,8 @@ struct ApiView<'a> {
     crd: String,
     /// The file of `config/samples`.
     sample: String,
+    /// The name of the sample in the storage version.
+    sample_name: String,
     cluster: bool,
     /// Whether its objects have a number of replicas.
     scales: bool,
@@ -324,6 +326,7 @@ fn api_view<'a>(project: &Project, api: Api<'a>) -> ApiView<'a> {
         short_names: owner.short_names.iter().map(|name| name.as_str()).collect(),
         crd: format!("{group_full}_{}", owner.plural),
         sample: format!("{group_folder}_{version}_{folder}.yaml"),
+        sample_name: sample_name(project, owner),
         cluster: owner.cluster,
         storage: api.version.storage,
         converted: definitions::is_converted(api),
@@ -344,6 +347,18 @@ fn api_view<'a>(project: &Project, api: Api<'a>) -> ApiView<'a> {
     }
 }
 
+/// The samples of kinds that share a name have different names: their children would otherwise have the same ones.
+fn sample_name(project: &Project, owner: &Kind) -> String {
+    let kind = owner.name.as_str().to_ascii_lowercase();
+    let same = |other: &&Kind| other.name.as_str().eq_ignore_ascii_case(&kind);
+    match project.kinds.iter().find(same) {
+        Some(first) if first.group != owner.group => {
+            format!("{}-{kind}-sample", owner.group.as_str().replace('.', "-"))
+        }
+        _ => format!("{kind}-sample"),
+    }
+}
+
 fn controller_view<'a>(project: &'a Project, kind: &'a Kind, controller: &'a Controller) -> Option<ControllerView<'a>> {
     let api = api_view(project, api_of(kind, controller)?);
     let internal = project.internal(kind, controller);
@@ -356,18 +371,16 @@ fn controller_view<'a>(project: &'a Project, kind: &'a Kind, controller: &'a Con
     let mut view = ControllerView {
         name: controller.name.as_str(),
         module: rust::module(&file),
+        file,
         pattern: controller.pattern.as_str(),
         image: controller.pattern.image().map(|image| image.as_str()),
         repository: controller.pattern.image().map(|image| image.repository()),
         reconciler: format!("{}Reconciler", kind.name),
         first,
-        // Objects of one name and kind in two groups have children of different names.
         suffix: match first {
-            true if file == api.folder => api.kind_lower.clone(),
-            true => format!("{}-{}", api.group_folder.replace('_', "-"), api.kind_lower),
+            true => api.kind_lower.clone(),
             false => controller.name.to_string(),
         },
-        file,
         condition: match first {
             true => "Ready".to_owned(),
             false => format!("{}Ready", capitalised(controller.name.as_str())),

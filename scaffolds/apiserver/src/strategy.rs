@@ -74,6 +74,8 @@ pub struct Rules {
     /// The resource's name in the store's keys, if it is not its own `group/plural`: the Events of `events.k8s.io` are
     /// stored as those of the core group, `/events`.
     pub stored_as: Option<&'static str>,
+    /// Whether the real server has no watch cache of the kind, as of Events: its continue tokens have another form.
+    pub is_uncached: bool,
     /// The directory in the real server's etcd keys, which some answers quote, if it is not the plural (for custom
     /// kinds, with the group). Recorded from answers to a PUT with another uid.
     pub etcd_directory: Option<&'static str>,
@@ -128,6 +130,7 @@ impl Default for Rules {
             grants: None,
             held: None,
             stored_as: None,
+            is_uncached: false,
             etcd_directory: None,
             go_package: None,
             verbatim_after: Some(0),

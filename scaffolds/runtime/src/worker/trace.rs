@@ -223,6 +223,9 @@ impl<K: AnyObject, R: Reconciler<K>> Worker<K, R> {
     /// Writes this one condition, and the generation if the kind's status has one. A kind without a status, and an object
     /// that is gone, have none.
     async fn write(&self, cx: &Context<K>, condition: Option<Condition>, generation: Option<i64>) -> Result<()> {
+        if condition.is_none() && generation.is_none() {
+            return Ok(());
+        }
         let latest = cx.latest();
         let before = status(&*latest);
         let mut after = if before.is_object() { before.clone() } else { json!({}) };

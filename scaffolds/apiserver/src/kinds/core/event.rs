@@ -11,6 +11,7 @@ use crate::{
 pub(in crate::kinds) fn kind() -> BuiltInKind {
     BuiltInKind {
         rules: Rules {
+            is_uncached: true,
             creates_on_update: true,
             metadata_passes: MetadataPass::NONE,
             deletion: Deletion {

@@ -18,6 +18,7 @@ pub(in crate::kinds) fn kind() -> BuiltInKind {
         rules: Rules {
             creates_on_update: true,
             stored_as: Some("/events"),
+            is_uncached: true,
             go_package: Some("core"),
             verbatim_after: None,
             deletion: Deletion {

@@ -20,9 +20,6 @@ use token::Token;
 /// The minimum of objects that are matched with a selector at a time.
 const AT_ONCE: usize = 500;
 
-/// The Events in the store.
-const EVENTS: &str = "/events";
-
 /// The range and the revision of a list.
 struct ListQuery {
     /// The exact revision of the list, if it must be an earlier one.
@@ -76,7 +73,7 @@ pub(super) async fn choose(core: &Core, call: &Call, options: &ListParameters) -
 
 async fn chosen(core: &Core, call: &Call, options: &ListParameters, wanted: &ListQuery) -> Result<Chosen, Status> {
     let page = page(core, call, options, wanted).await?;
-    let object = body::write(&call.resource, &page.metadata(options), &page.records)?;
+    let object = body::write(&call.resource, &page.metadata(call, options), &page.records)?;
     Ok(Chosen {
         records: page.records,
         reply: Reply { code: 200, object },
@@ -195,16 +192,16 @@ async fn matching(
 }
 
 impl Page {
-    fn metadata(&self, options: &ListParameters) -> body::ListMetadata {
+    fn metadata(&self, call: &Call, options: &ListParameters) -> body::ListMetadata {
         let last = self.records.last().filter(|_| self.remaining > 0);
         let token = last.map(|record| {
             let path = record.key.path();
             let path = path.strip_prefix(&prefix(&self.range)).unwrap_or(&path);
             let token = Token::behind(self.revision, path);
-            // Upstream has no cache of Events, and reads them under a prefix that ends in a slash.
-            match &*self.range.resource {
-                EVENTS => token.encode_plain(),
-                _ => token.encode(),
+            // Upstream reads a kind without a cache under a prefix that ends in a slash.
+            match call.resource.rules().is_uncached {
+                true => token.encode_plain(),
+                false => token.encode(),
             }
         });
         let remaining = (token.is_some() && options.selects_all()).then_some(self.remaining);
