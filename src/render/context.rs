@@ -326,7 +326,7 @@ fn api_view<'a>(project: &Project, api: Api<'a>) -> ApiView<'a> {
         short_names: owner.short_names.iter().map(|name| name.as_str()).collect(),
         crd: format!("{group_full}_{}", owner.plural),
         sample: format!("{group_folder}_{version}_{folder}.yaml"),
-        sample_name: sample_name(project, owner),
+        sample_name: samples::name(project, owner),
         cluster: owner.cluster,
         storage: api.version.storage,
         converted: definitions::is_converted(api),
@@ -344,18 +344,6 @@ fn api_view<'a>(project: &Project, api: Api<'a>) -> ApiView<'a> {
         kind_lower,
         folder,
         module,
-    }
-}
-
-/// The samples of kinds that share a name have different names: their children would otherwise have the same ones.
-fn sample_name(project: &Project, owner: &Kind) -> String {
-    let kind = owner.name.as_str().to_ascii_lowercase();
-    let same = |other: &&Kind| other.name.as_str().eq_ignore_ascii_case(&kind);
-    match project.kinds.iter().find(same) {
-        Some(first) if first.group != owner.group => {
-            format!("{}-{kind}-sample", owner.group.as_str().replace('.', "-"))
-        }
-        _ => format!("{kind}-sample"),
     }
 }
 
@@ -377,9 +365,10 @@ fn controller_view<'a>(project: &'a Project, kind: &'a Kind, controller: &'a Con
         repository: controller.pattern.image().map(|image| image.repository()),
         reconciler: format!("{}Reconciler", kind.name),
         first,
-        suffix: match first {
-            true => api.kind_lower.clone(),
-            false => controller.name.to_string(),
+        suffix: if first {
+            api.kind_lower.clone()
+        } else {
+            controller.name.to_string()
         },
         condition: match first {
             true => "Ready".to_owned(),

@@ -1,7 +1,7 @@
 //! Sample objects of kinds whose fields come from elsewhere, for their tests. The API server of a new cluster accepts them.
 
 use super::types;
-use crate::project::{Api, Origin, kubernetes};
+use crate::project::{Api, Kind, Origin, Project, kubernetes};
 use serde_json::{Value, json};
 
 /// The fields of the object without its metadata; `None` if a valid object cannot be derived.
@@ -72,4 +72,17 @@ fn of_kubernetes(module: &str, kind: &str) -> Option<Value> {
         _ => return None,
     };
     Some(sample)
+}
+
+/// The name of a kind's sample in its storage version. Kinds that share a name have samples of different names, because their children
+/// would otherwise have the same ones.
+pub fn name(project: &Project, owner: &Kind) -> String {
+    let kind = owner.name.as_str().to_ascii_lowercase();
+    let same = |other: &&Kind| other.name.as_str().eq_ignore_ascii_case(&kind);
+    match project.kinds.iter().find(same) {
+        Some(first) if first.group != owner.group => {
+            format!("{}-{kind}-sample", owner.group.as_str().replace('.', "-"))
+        }
+        _ => format!("{kind}-sample"),
+    }
 }

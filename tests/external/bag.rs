@@ -10,7 +10,7 @@ use kube::CustomResource;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// The fields of the kind beside its metadata.
+/// What the kind holds beside its metadata.
 #[derive(Clone, CustomResource, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[kube(
     group = "water.example.org",

@@ -11,7 +11,7 @@ use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
 use kube::CustomResource;
 use serde::{Deserialize, Serialize};
 
-/// The fields of the kind beside its metadata.
+/// What the kind holds beside its metadata.
 #[derive(Clone, CustomResource, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[kube(
     group = "water.example.org",

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use kube::CustomResource;
 use serde::{Deserialize, Serialize};
 
-/// The fields of the kind beside its metadata.
+/// What the kind holds beside its metadata.
 #[derive(Clone, CustomResource, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[kube(
     group = "water.example.org",

@@ -37,7 +37,7 @@ pub fn module(subject: &ModuleSubject, root: &Root, items: &[Item]) -> String {
         text.push('\n');
         match item {
             Item::Struct(it) if it.name == root.spec => {
-                let otherwise = "The fields of the kind beside its metadata.";
+                let otherwise = "What the kind holds beside its metadata.";
                 let about = if it.doc.trim().is_empty() { otherwise } else { &it.doc };
                 text.push_str(&doc(about, "", own));
                 text.push_str(&format!(
