@@ -115,7 +115,7 @@ impl<K: AnyObject, R: Reconciler<K>> Worker<K, R> {
     /// kind is not changed, nor a condition with which the reconciler itself has reported a failure in this run.
     ///
     /// After a terminal error no run follows until something changes, so the generation counts as observed: the kind's main
-    /// controller also writes it into a top-level `observedGeneration`.
+    /// controller also writes it into a top-level `observedGeneration` that exists.
     ///
     /// # Errors
     ///
@@ -137,7 +137,10 @@ impl<K: AnyObject, R: Reconciler<K>> Worker<K, R> {
             self.traces.set_author(&cx.key, Author::Other);
             return Ok(());
         }
-        let is_observed = error.class() == Class::Terminal && self.conditions.is_main(&self.name);
+        // A reconciler that never writes the generation has a status without it.
+        let is_observed = error.class() == Class::Terminal
+            && self.conditions.is_main(&self.name)
+            && before["observedGeneration"].is_i64();
         let generation = cx.object.meta().generation.filter(|_| is_observed);
         let earlier = match self.traces.author(&cx.key) {
             Author::Runtime(earlier) => earlier.generation,

@@ -125,11 +125,19 @@ fn observed(world: &World, name: &str) -> Value {
 #[tokio::test(start_paused = true)]
 async fn a_generation_that_ends_with_a_terminal_error_is_observed() {
     let world = world();
-    world.put(&at("a"), foobar("bad"));
+    for name in ["a", "b"] {
+        world.put(&at(name), foobar("bad"));
+    }
+    world.edit_status(&at("a"), |object| object["status"] = json!({"observedGeneration": 0}));
     let target = |target: &str| world.edit(&at("a"), |object| object["spec"]["target"] = json!(target));
     let (first, _) = start(&world, controller());
     seconds(5).await;
     assert_eq!(observed(&world, "a"), 1);
+    assert_eq!(
+        observed(&world, "b"),
+        Value::Null,
+        "a status without the generation gets none"
+    );
     target("worse");
     target("bad");
     seconds(5).await;
