@@ -7,30 +7,25 @@ use kube::{
     Api, ResourceExt,
     api::{DeleteParams, ListParams, Patch, PatchParams, PostParams, Preconditions},
 };
-use kubewright_runtime::{Action, Cleanup, Context, Error, Manager, Reconciler, Result};
+use kubewright_runtime::{Action, Cleanup, Context, Controller, Error, Manager, Reconciler, Result};
 use serde_json::json;
 
 use super::child;
 use crate::{
     FooBar,
-    wrong::{alone, maps, owned, owning, ready, write},
+    wrong::{alone, maps, owned, ready, write},
 };
 
-pub(super) fn applies(manager: &Manager) -> Result<()> {
-    owning(manager, Applies)
-}
-
-struct Applies;
-
-impl Reconciler<FooBar> for Applies {
-    async fn reconcile(&self, cx: &Context<FooBar>, object: Arc<FooBar>) -> Result<Action> {
-        write(cx, &owned(&object, "foobar")).await?;
-        ready(cx, &object).await
-    }
+/// The cache has all ConfigMaps, because these operators write children without the runtime's label.
+fn caching(manager: &Manager, reconciler: impl Reconciler<FooBar>) -> Result<()> {
+    Controller::<FooBar>::new("foobar")
+        .owns::<ConfigMap>()
+        .caches_all::<ConfigMap>()
+        .register(manager, reconciler)
 }
 
 pub(super) fn replaces(manager: &Manager) -> Result<()> {
-    owning(manager, Replaces)
+    caching(manager, Replaces)
 }
 
 struct Replaces;
@@ -61,7 +56,7 @@ async fn keep(cx: &Context<FooBar>, wanted: ConfigMap) -> Result<()> {
 }
 
 pub(super) fn merges(manager: &Manager) -> Result<()> {
-    owning(manager, Merges)
+    caching(manager, Merges)
 }
 
 struct Merges;
@@ -101,7 +96,7 @@ impl Reconciler<FooBar> for Polls {
 }
 
 pub(super) fn skips(manager: &Manager) -> Result<()> {
-    owning(manager, Skips)
+    caching(manager, Skips)
 }
 
 struct Skips;
@@ -121,7 +116,7 @@ impl Reconciler<FooBar> for Skips {
 }
 
 pub(super) fn generated(manager: &Manager) -> Result<()> {
-    owning(manager, Generated)
+    caching(manager, Generated)
 }
 
 /// Looks for its child by its owner, on the API server. A create whose answer is lost may leave two children, of which the
@@ -181,7 +176,11 @@ impl Reconciler<FooBar> for External {
         Some("test.example.com/cleanup")
     }
 
-    async fn reconcile(&self, cx: &Context<FooBar>, object: Arc<FooBar>) -> Result<Action> {
+    async fn reconcile(&self, cx: &Context<FooBar>, _: Arc<FooBar>) -> Result<Action> {
+        // After a restart the cache may contain an object that is gone.
+        let Some(object) = cx.live().await? else {
+            return Ok(Action::Done);
+        };
         let wanted = child(&object, "external");
         let present = maps(cx).get_opt(&wanted.name_any()).await?;
         if present.is_none_or(|present| present.data != wanted.data) {

@@ -204,7 +204,7 @@ impl Reconciler<FooBar> for KeepsPods {
 }
 
 pub(super) fn elsewhere(manager: &Manager) -> Result<()> {
-    let controller = foobar().applies_unowned::<ConfigMap>();
+    let controller = foobar().applies_unowned::<ConfigMap>().prunes::<ConfigMap>();
     controller.register(manager, Elsewhere)
 }
 

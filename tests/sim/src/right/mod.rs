@@ -32,10 +32,9 @@ pub struct Right {
 }
 
 /// The operators; the first one is what `kubewright create api --finalizer` scaffolds.
-pub const ALL: [Right; 28] = [
+pub const ALL: [Right; 27] = [
     right("scaffolded", scaffolded),
     right("names a child after the spec, and prunes", pruning),
-    right("applies with kube alone", by_hand::applies),
     right("reads, then creates or replaces what differs", by_hand::replaces),
     right("creates, or else merges", by_hand::merges),
     right("polls its child instead of watching it", by_hand::polls),

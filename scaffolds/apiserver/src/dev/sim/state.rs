@@ -61,11 +61,8 @@ impl Live {
     /// Whether the object of this uid still exists.
     pub(super) fn exists(&self, server: &ApiServer) -> bool {
         let metadata = &self.object["metadata"];
-        let key = Key::new(
-            &self.resource.store_name(),
-            text(&metadata["namespace"]),
-            text(&metadata["name"]),
-        );
+        let [namespace, name] = ["namespace", "name"].map(|field| text(&metadata[field]));
+        let key = Key::new(&self.resource.store_name(), namespace, name);
         let record = server.core().store.get(&key);
         let object = record.map(|record| serde_json::from_slice::<Value>(&record.object).unwrap_or_default());
         object.is_some_and(|object| object["metadata"]["uid"] == metadata["uid"])
@@ -181,6 +178,10 @@ pub(super) fn comparable(lives: &[Live], volatile: &[String]) -> State {
         }
         strip(&mut object, live, volatile);
         name_values(&mut object, &uids);
+        // The order in which owners came does not count.
+        if let Some(Value::Array(owners)) = object.pointer_mut("/metadata/ownerReferences") {
+            owners.sort_by_key(ToString::to_string);
+        }
         named.entry(name).or_default().push(object);
     }
     let mut state = State::new();

@@ -33,6 +33,9 @@ pub(super) struct Users {
     pub taken: Arc<Mutex<Taken>>,
 }
 
+/// The beginning of the labels that the runtime writes.
+const OF_THE_RUNTIME: &str = "/metadata/labels/kubewright.dev~1";
+
 /// What users took from the operator.
 #[derive(Default)]
 pub(super) struct Taken {
@@ -201,7 +204,9 @@ impl Users {
     pub(super) async fn relabel_children(&self) {
         for live in self.children() {
             let labels = change::leaves(&live.object["metadata"]["labels"], "/metadata/labels");
-            for label in labels.iter().filter(|it| self.was_sent(&live, it)) {
+            // The label by which the runtime finds its children is not for users.
+            let is_free = |label: &&String| !label.starts_with(OF_THE_RUNTIME) && self.was_sent(&live, label);
+            for label in labels.iter().filter(is_free) {
                 let is_owned = !live.object["metadata"]["ownerReferences"].is_null();
                 if self.edit(&live, label).await && is_owned {
                     self.taken().relabelled.insert(live.uid().to_owned());
