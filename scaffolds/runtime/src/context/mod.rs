@@ -93,7 +93,7 @@ impl<K: AnyObject> Context<K> {
     ///
     /// # Errors
     ///
-    /// [`Error::Retry`](crate::Error::Retry) if `/dev/urandom` cannot be read.
+    /// [`Error::Retry`] if `/dev/urandom` cannot be read.
     pub fn random<const N: usize>(&self, purpose: &str) -> Result<[u8; N]> {
         jitter::bytes(&format!("{} {purpose}", self.key)).map_err(Error::retry)
     }
@@ -129,7 +129,7 @@ impl<K: AnyObject> Context<K> {
     ///
     /// # Errors
     ///
-    /// [`Error::Kube`](crate::Error::Kube) if the request fails.
+    /// [`Error::Kube`] if the request fails.
     pub async fn live(&self) -> Result<Option<K>> {
         let live = Requests::beside(&self.shared.client, self.shared.kind(), &self.key)
             .get(self.key.name())

@@ -80,7 +80,14 @@ struct Conditional;
 impl Reconciler<FooBar> for Conditional {
     async fn reconcile(&self, cx: &Context<FooBar>, object: Arc<FooBar>) -> Result<Action> {
         let mut wanted = vec![child(&object, "foobar")];
-        wanted.extend((object.spec.target.len() % 2 == 0).then(|| child(&object, "extra")));
+        wanted.extend(
+            object
+                .spec
+                .target
+                .len()
+                .is_multiple_of(2)
+                .then(|| child(&object, "extra")),
+        );
         let names: Vec<_> = wanted.iter().map(ResourceExt::name_any).collect();
         for child in wanted {
             cx.apply_child(child).await?;
