@@ -1,7 +1,7 @@
 //! The command line of `manifests kubeconfig`: what an operator on this machine needs to run as its ServiceAccount.
 
 use super::apply;
-use crate::rendered::{Source, find, text};
+use crate::rendered::{Source, find, service_account, text};
 use crate::words::{Words, settled};
 use kubewright_schema::files::Streams;
 use serde_json::{Value, json};
@@ -52,10 +52,7 @@ fn prepare(arguments: &KubeconfigArguments, streams: &mut Streams<'_>) -> Result
     let operator = find(&objects.iter().collect::<Vec<_>>()).map_err(|error| error.to_string())?;
     let operator = &objects[operator];
     let namespace = text(operator, "/metadata/namespace");
-    let account = match text(operator, "/spec/template/spec/serviceAccountName") {
-        "" => "default",
-        account => account,
-    };
+    let account = service_account(operator);
     apply::local(source, arguments.webhook_url.as_deref(), streams)?;
     let token = [
         "--namespace",

@@ -13,7 +13,7 @@ mod source;
 
 pub(crate) use self::document::{Document, join};
 pub use self::operator::NoOperator;
-pub(crate) use self::operator::{container, find};
+pub(crate) use self::operator::{container, find, service_account};
 pub(crate) use self::source::Source;
 use serde_json::Value;
 

@@ -38,6 +38,12 @@ pub(crate) fn find(objects: &[&Value]) -> Result<usize, NoOperator> {
     }
 }
 
+/// The name of the ServiceAccount of the operator's Pods.
+pub(crate) fn service_account(deployment: &Value) -> &str {
+    let named = text(deployment, "/spec/template/spec/serviceAccountName");
+    if named.is_empty() { "default" } else { named }
+}
+
 /// The position of the operator's container.
 pub(crate) fn container(deployment: &Value) -> Result<usize, NoOperator> {
     let containers = deployment.pointer(CONTAINERS);

@@ -15,7 +15,7 @@ mod tests;
 
 use self::cluster::Cluster;
 use self::components::Kustomization;
-use crate::rendered::{Source, find, text};
+use crate::rendered::{Source, find, service_account, text};
 use crate::tool::Tool;
 use crate::words::{Words, settled};
 use crate::{installer, removal};
@@ -118,10 +118,7 @@ fn test_in(
     let operator = find(&objects.iter().collect::<Vec<_>>()).map_err(|error| error.to_string())?;
     let operator = &objects[operator];
     let namespace = text(operator, "/metadata/namespace");
-    let account = match text(operator, "/spec/template/spec/serviceAccountName") {
-        "" => "default",
-        account => account,
-    };
+    let account = service_account(operator);
     let deployed = Deployed {
         kubectl,
         namespace,

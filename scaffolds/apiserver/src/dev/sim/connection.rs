@@ -38,7 +38,7 @@ type ApiAnswer = Response<UnsyncBoxBody<Bytes, BoxError>>;
 const TIMEOUT: Duration = Duration::from_secs(30);
 /// The time between the start of the successor and a delayed write.
 const DELAYED: Duration = Duration::from_secs(10);
-/// How long a process works on beside its successor: until it has tried to renew its lease a few times.
+/// The time for which a process works on beside its successor: enough to try a few times to renew its lease.
 const LINGERS: Duration = Duration::from_secs(20);
 
 /// A process' connection to the simulated API server: a tower service for `kube::Client::new`. Clones are the same

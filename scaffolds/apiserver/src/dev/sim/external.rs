@@ -1,5 +1,5 @@
-//! The simulated counterpart of another system, such as an HTTP service: what it holds, and its answers. The faults of
-//! requests to it are those of a connection.
+//! The simulated counterpart of another system, such as an HTTP service: its contents, and its answers. Requests to it meet
+//! the faults of a connection.
 
 use std::{
     collections::BTreeMap,
@@ -15,7 +15,7 @@ use super::{
     world::World,
 };
 
-/// What another system holds, by name or path.
+/// Contents of another system, by name or path.
 pub type SystemContents = BTreeMap<String, Value>;
 
 type AnswerOfSystem = dyn Fn(&mut SystemContents, &Request<Bytes>) -> Response<Bytes> + Send + Sync;
@@ -48,7 +48,7 @@ impl ExternalSystem {
     }
 }
 
-/// What all systems hold, in the form of compared objects.
+/// Contents of all systems, in the form of compared objects.
 pub(super) fn held(world: &World, lives: &[Live]) -> State {
     let systems = world.systems.lock().unwrap_or_else(PoisonError::into_inner);
     let names = |(system, contents): (&String, &SystemContents)| -> Vec<_> {

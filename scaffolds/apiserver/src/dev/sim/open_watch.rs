@@ -11,7 +11,7 @@ use tower::BoxError;
 
 use super::world::Watches;
 
-/// How much later watches deliver in a phase of late events.
+/// The delay of watches in a phase of late events.
 const LATE: Duration = Duration::from_secs(20);
 
 /// The answer to a watch, while it is sent.

@@ -24,7 +24,7 @@ pub(super) struct Run {
     pub failed: BTreeMap<String, String>,
 }
 
-/// What a run does.
+/// The actions of a run.
 #[derive(Default)]
 pub(super) struct Plan<'a> {
     pub schedule: Schedule,
@@ -32,7 +32,7 @@ pub(super) struct Plan<'a> {
     pub calm: Option<&'a Run>,
     /// The state that belongs to the changed specs, for the run without faults.
     pub changed: Option<&'a State>,
-    /// Whether it is only the first phase, with the changed specs.
+    /// Whether the run is the first phase alone, with the changed specs.
     pub creates_changed: bool,
 }
 
