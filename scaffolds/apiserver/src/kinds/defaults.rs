@@ -68,11 +68,11 @@ fn is_structured(kind: &Type) -> bool {
     matches!(kind, Type::Ref(..) | Type::List(_) | Type::Map(_))
 }
 
-/// The recorded default of a field, unless it is the zero value, which decoding sets.
+/// The recorded default of a field, unless it is the zero value that decoding sets: a pointer has none.
 fn recorded(field: &ShapeField) -> Option<Value> {
     let text = field
         .attribute("d")
-        .filter(|text| !matches!(*text, "{}" | "\"\"" | "0" | "false"))?;
+        .filter(|text| field.pointer || !matches!(*text, "{}" | "\"\"" | "0" | "false"))?;
     serde_json::from_str(text).ok()
 }
 

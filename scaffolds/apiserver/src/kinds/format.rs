@@ -13,6 +13,10 @@ pub(in crate::kinds) type Format = fn(&str) -> Vec<String>;
 const CONFIG_KEY: &str = "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  \
      or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')";
 
+const SEARCH_DOMAIN: &str = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '_', '-' or '.', and \
+     must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is \
+     '_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?(\\._?[a-z0-9]([-_a-z0-9]*[a-z0-9])?)*')";
+
 const HEADER: &str = "a valid HTTP header must consist of alphanumeric characters or '-' (e.g. 'X-Header-Name', regex used \
      for validation is '[-A-Za-z0-9]+')";
 
@@ -28,6 +32,21 @@ pub(in crate::kinds) fn label(text: &str) -> Vec<String> {
 /// A DNS-1123 subdomain of at most 253 characters.
 pub(in crate::kinds) fn subdomain(text: &str) -> Vec<String> {
     names::subdomain(text, Unit::Bytes)
+}
+
+/// A domain in which labels may contain underscores: search paths of DNS.
+pub(in crate::kinds) fn search_domain(text: &str) -> Vec<String> {
+    let is_label = |label: &str| {
+        let label = label.strip_prefix('_').unwrap_or(label).as_bytes();
+        let ends = [label.first(), label.last()];
+        ends.iter().all(|end| end.is_some_and(|byte| is_lower(*byte)))
+            && label.iter().all(|byte| is_lower(*byte) || b"-_".contains(byte))
+    };
+    let mut out = Vec::from_iter(Unit::Bytes.too_long(text, 253));
+    if !text.split('.').all(is_label) {
+        out.push(SEARCH_DOMAIN.to_owned());
+    }
+    out
 }
 
 /// A segment of a path: names of RBAC objects.

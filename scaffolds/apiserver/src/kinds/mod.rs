@@ -46,6 +46,7 @@ pub(crate) mod shapes;
 mod storage;
 mod unsteered;
 mod volume;
+mod volume_source;
 mod workload;
 
 pub use openapi::{openapi_schema, openapi_schema_names};

@@ -1,6 +1,6 @@
 //! Nodes.
 
-use std::collections::BTreeSet;
+use std::{cmp::Ordering, collections::BTreeSet};
 
 use serde_json::{Value, json};
 
@@ -67,6 +67,7 @@ fn prepare_update(new: &mut Value, old: &Value) {
 
 fn validate(at: &Located<'_>, faults: &mut Faults) {
     taints(&at.at("spec.taints").called("metadata.taints"), faults);
+    declared_features(&at.at("status.declaredFeatures"), faults);
     let ranges = at.at("spec.podCIDRs");
     let families: Vec<Option<bool>> = ranges
         .items()
@@ -119,6 +120,40 @@ fn validate_update(new: &Located<'_>, old: &Located<'_>, faults: &mut Faults) {
     taints(&spec.get("taints").called("metadata.taints"), faults);
     if spec.get("externalID").str() != before.get("externalID").str() {
         faults.forbidden(&spec.get("externalID"), "may not be updated");
+    }
+}
+
+/// Validates the features that a kubelet declares: names in order, each once.
+fn declared_features(at: &Located<'_>, faults: &mut Faults) {
+    let names: Vec<Located<'_>> = at.items().collect();
+    for (index, feature) in names.iter().enumerate() {
+        let name = feature.str();
+        let problem = if name.len() > 253 {
+            Some("must be no more than 253 characters")
+        } else {
+            let segment = |(index, segment): (usize, &str)| {
+                let starts: fn(&char) -> bool = match index {
+                    0 => char::is_ascii_uppercase,
+                    _ => char::is_ascii_alphabetic,
+                };
+                segment.chars().next().is_some_and(|first| starts(&first))
+                    && segment.chars().all(|it| it.is_ascii_alphanumeric())
+            };
+            (!name.split('/').enumerate().all(segment)).then_some(
+                "must start with an UpperCamelCase segment, with subsequent segments separated by '/' (e.g., MyFeature or \
+                 MyFeature/mySubFeature), and contain only alphanumeric characters and slashes",
+            )
+        };
+        if let Some(problem) = problem {
+            faults.invalid(feature, &format!("invalid feature name {}: {problem}", quoted(name)));
+        }
+        if let Some(next) = names.get(index + 1) {
+            match name.cmp(next.str()) {
+                Ordering::Less => {}
+                Ordering::Equal => faults.duplicate(next),
+                Ordering::Greater => faults.invalid(next, "list must be sorted alphabetically"),
+            }
+        }
     }
 }
 

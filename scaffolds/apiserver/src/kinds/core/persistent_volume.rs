@@ -15,6 +15,7 @@ use crate::{
         node_selector::{node_selector, warn_of_labels},
         row::{Row, or},
         volume::{CLASS, PLUGINS, access_modes, print_class, print_modes, print_or_unset, print_phase, shown_plugin},
+        volume_source::{secret_reference, volume_source},
     },
     strategy::{Deletion, MetadataPass, Rules},
 };
@@ -123,6 +124,19 @@ fn validate(at: &Located<'_>, faults: &mut Faults) {
     if spec.get("volumeMode").is_set() {
         faults.one_of(&spec.get("volumeMode"), &["Block", "Filesystem"]);
     }
+    let class = spec.get("volumeAttributesClassName");
+    if class.is_set() {
+        match class.str() {
+            "" => faults.required(&class, "an empty string is disallowed"),
+            _ => faults.format(&class, subdomain),
+        }
+        if !spec.get("csi").is_set() {
+            faults.required(
+                &spec.get("csi"),
+                "has to be specified when using volumeAttributesClassName",
+            );
+        }
+    }
 }
 
 fn source(spec: &Located<'_>, faults: &mut Faults) {
@@ -139,20 +153,55 @@ fn source(spec: &Located<'_>, faults: &mut Faults) {
                 &spec.get(name).called(&place),
                 "may not specify more than 1 volume type",
             );
+        } else {
+            volume_source(name, &spec.get(name), faults);
+            own_checks(name, spec, faults);
         }
     }
     if count == 0 {
         faults.required(spec, "must specify a volume type");
     }
-    if spec.get("local").is_set() && !spec.get("nodeAffinity").is_set() {
-        faults.required(
-            &spec.get("nodeAffinity").called("metadata.annotations"),
-            "Local volume requires node affinity",
-        );
+    let (path, policy) = (spec.at("hostPath.path"), spec.get("persistentVolumeReclaimPolicy"));
+    if path.is_set() && is_root(path.str()) && policy.str() == "Recycle" {
+        faults.forbidden(&policy, "may not be 'recycle' for a hostPath mount of '/'");
+    }
+}
+
+/// Whether a path, with `..` and `.` resolved, is `/`.
+fn is_root(path: &str) -> bool {
+    let mut names = Vec::new();
+    for name in path.split('/') {
+        match name {
+            "" | "." => {}
+            ".." => drop(names.pop()),
+            name => names.push(name),
+        }
+    }
+    path.starts_with('/') && names.is_empty()
+}
+
+/// Validates what only the source of a PersistentVolume has.
+fn own_checks(name: &str, spec: &Located<'_>, faults: &mut Faults) {
+    let at = spec.get(name);
+    match name {
+        "csi" => {
+            if at.get("volumeHandle").str().is_empty() {
+                faults.required(&at.get("volumeHandle"), "");
+            }
+            for step in ["controllerPublish", "controllerExpand", "nodePublish", "nodeExpand"] {
+                secret_reference(&at.get(&format!("{step}SecretRef")), faults);
+            }
+        }
+        "local" if !spec.get("nodeAffinity").is_set() => {
+            faults.required(&spec.get("nodeAffinity"), "Local volume requires node affinity");
+        }
+        _ => {}
     }
 }
 
 fn validate_update(new: &Located<'_>, old: &Located<'_>, faults: &mut Faults) {
+    // The server validates an update as a creation first, and then again as an update.
+    validate(new, faults);
     validate(new, faults);
     let (spec, before) = (new.get("spec"), old.get("spec"));
     if SOURCES.iter().any(|name| !spec.get(name).is_like(&before.get(name))) {
@@ -162,6 +211,10 @@ fn validate_update(new: &Located<'_>, old: &Located<'_>, faults: &mut Faults) {
         );
     }
     faults.immutable(&spec.get("volumeMode").called("volumeMode"), &before.get("volumeMode"));
+    let class = spec.get("volumeAttributesClassName");
+    if before.get("volumeAttributesClassName").is_set() && !class.is_set() {
+        faults.forbidden(&class, "update from non-nil value to nil is forbidden");
+    }
 }
 
 fn warnings(Change { new: at, .. }: Change<'_, '_>) -> Warnings {

@@ -15,7 +15,6 @@ pub(in crate::kinds) const STRUCTS: &[StructDefault] = &[
     ("core.v1.EphemeralContainer", container),
     ("core.v1.Probe", probe),
     ("core.v1.HTTPGetAction", http_get),
-    ("core.v1.GRPCAction", |action| set(action, "service", "")),
     ("core.v1.Volume", volume),
     ("core.v1.SecretVolumeSource", default_mode),
     ("core.v1.ConfigMapVolumeSource", default_mode),

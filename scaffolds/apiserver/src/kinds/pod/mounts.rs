@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::kinds::{faults::Faults, located::Located, pod::context::PodContext};
+use crate::kinds::{faults::Faults, located::Located, pod::context::PodContext, volume_source::no_backsteps};
 
 pub(in crate::kinds) fn mounts(container: &Located<'_>, around: &PodContext<'_>, faults: &mut Faults) {
     let all = container.get("volumeMounts");
@@ -58,13 +58,6 @@ pub(in crate::kinds) fn descending(at: &Located<'_>, faults: &mut Faults) {
         faults.invalid(at, "must be a relative path");
     }
     no_backsteps(at, faults);
-}
-
-/// Checks that a path has no `..`.
-pub(in crate::kinds) fn no_backsteps(at: &Located<'_>, faults: &mut Faults) {
-    if at.str().split('/').any(|part| part == "..") {
-        faults.invalid(at, "must not contain '..'");
-    }
 }
 
 fn propagation(container: &Located<'_>, at: &Located<'_>, faults: &mut Faults) {

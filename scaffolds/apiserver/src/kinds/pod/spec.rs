@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::kinds::{
     amounts::requirements,
     faults::{Faults, quoted},
-    format::{label, label_value, qualified, subdomain},
+    format::{label, label_value, qualified, search_domain, subdomain},
     labels::labels,
     located::Located,
     pod::{
@@ -138,6 +138,29 @@ fn dns(spec: &Located<'_>, faults: &mut Faults) {
         .filter(|server| server.str().parse::<std::net::IpAddr>().is_err())
     {
         faults.invalid(&server, "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)");
+    }
+    let searches = config.get("searches");
+    if searches.len() > 32 {
+        faults.invalid(&searches, "must not have more than 32 search paths");
+    }
+    // With a space between two.
+    let characters: usize = searches.items().map(|search| search.str().len() + 1).sum();
+    if characters > 2049 {
+        faults.invalid(
+            &searches,
+            "must not have more than 2048 characters (including spaces) in the search list",
+        );
+    }
+    for search in searches.items().filter(|search| search.str() != ".") {
+        let domain = search.str().strip_suffix('.').unwrap_or(search.str());
+        for sentence in search_domain(domain) {
+            faults.invalid_as(&search, &quoted(domain), &sentence);
+        }
+    }
+    for option in config.get("options").items() {
+        if option.get("name").str().is_empty() {
+            faults.required(&option, "must not be empty");
+        }
     }
 }
 

@@ -5,11 +5,9 @@ use crate::kinds::{
     faults::Faults,
     format::{label, subdomain},
     located::Located,
-    pod::{
-        environment::pod_field,
-        mounts::{descending, no_backsteps},
-    },
+    pod::{environment::pod_field, mounts::descending},
     volume::claim_spec,
+    volume_source::volume_source,
 };
 
 const MODE: &str = "must be a number between 0 and 0777 (octal), both inclusive";
@@ -85,11 +83,6 @@ fn source(volume: &Located<'_>, faults: &mut Faults) {
 }
 
 fn one(name: &str, at: &Located<'_>, faults: &mut Faults) {
-    let required = |field: &str, faults: &mut Faults| {
-        if at.get(field).str().is_empty() {
-            faults.required(&at.get(field), "");
-        }
-    };
     match name {
         "emptyDir" => {
             let limit = at.get("sizeLimit");
@@ -97,7 +90,6 @@ fn one(name: &str, at: &Located<'_>, faults: &mut Faults) {
                 faults.forbidden(&limit, "SizeLimit field must be a valid resource quantity");
             }
         }
-        "hostPath" => host_path(at, faults),
         "secret" => keyed(at, "secretName", faults),
         "configMap" => keyed(at, "name", faults),
         "downwardAPI" => {
@@ -107,40 +99,11 @@ fn one(name: &str, at: &Located<'_>, faults: &mut Faults) {
                 .for_each(|item| downward(&item.called(&at.path), faults));
         }
         "projected" => projected(at, faults),
-        "persistentVolumeClaim" => required("claimName", faults),
-        "nfs" => {
-            required("server", faults);
-            required("path", faults);
-            if !at.get("path").str().starts_with('/') {
-                faults.invalid(&at.get("path"), "must be an absolute path");
-            }
-        }
-        "csi" => {
-            required("driver", faults);
+        "persistentVolumeClaim" if at.get("claimName").str().is_empty() => {
+            faults.required(&at.get("claimName"), "");
         }
         "ephemeral" => ephemeral(at, faults),
-        _ => {}
-    }
-}
-
-fn host_path(at: &Located<'_>, faults: &mut Faults) {
-    let (path, kind) = (at.get("path"), at.get("type"));
-    if path.str().is_empty() {
-        return faults.required(&path, "");
-    }
-    no_backsteps(&path, faults);
-    let known = [
-        "",
-        "BlockDevice",
-        "CharDevice",
-        "Directory",
-        "DirectoryOrCreate",
-        "File",
-        "FileOrCreate",
-        "Socket",
-    ];
-    if kind.is_set() {
-        faults.one_of(&kind, &known);
+        _ => volume_source(name, at, faults),
     }
 }
 

@@ -129,17 +129,40 @@ fn cluster_ips(spec: &Located<'_>, faults: &mut Faults) {
     if policy.is_set() {
         faults.one_of(&policy, &["PreferDualStack", "RequireDualStack", "SingleStack"]);
     }
+    let before = faults.len();
+    let mut parsed = Vec::new();
     for (index, ip) in ips.items().enumerate() {
         if index == 0 && ip.str() == "None" {
             if ips.len() > 1 {
                 faults.invalid(&ips, "'None' must be the first and only value");
             }
-        } else if ip.str().parse::<IpAddr>().is_err() {
+        } else if let Ok(ip) = ip.str().parse::<IpAddr>() {
+            parsed.push(ip);
+        } else {
             faults.invalid(&ip, IP);
         }
     }
+    let are_sound = faults.len() == before;
     if ips.len() > 2 {
         faults.invalid(&ips, "may only hold up to 2 values");
+    }
+    if !are_sound {
+        return;
+    }
+    let is_dual = parsed.iter().any(IpAddr::is_ipv4) && parsed.iter().any(IpAddr::is_ipv6);
+    if parsed.len() > 1 && !is_dual {
+        faults.invalid(&ips, "may specify no more than one IP for each IP family");
+    }
+    for (index, ((at, ip), family)) in ips.items().zip(&parsed).zip(spec.get("ipFamilies").items()).enumerate() {
+        let expected = match (family.str(), ip.is_ipv6()) {
+            ("IPv4", true) => "IPv4",
+            ("IPv6", false) => "IPv6",
+            _ => continue,
+        };
+        faults.invalid(
+            &at,
+            &format!("expected an {expected} value as indicated by `ipFamilies[{index}]`"),
+        );
     }
 }
 
