@@ -1,7 +1,7 @@
 //! A version that stands in several files is the same in each.
 
 use super::{maps::read, repository};
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -63,28 +63,78 @@ fn files(folder: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
+/// A program of others that generated files or workflows name, and its version.
+type Pin = (String, String);
+
+/// The pins in a line of a workflow, a Dockerfile or a devcontainer.
+fn pins(line: &str) -> Vec<Pin> {
+    let pair = |text: &str, between: char| {
+        let (name, version) = text.rsplit_once(between)?;
+        Some((name.to_owned(), version.trim().to_owned()))
+    };
+    let line = line.trim().trim_start_matches("- ");
+    let installed = line.split("cargo install --locked ").nth(1).and_then(|rest| {
+        let (name, version) = rest.split_once(" --version ")?;
+        Some((name.to_owned(), version.to_owned())).filter(|_| !version.contains('$'))
+    });
+    // `CARGO_DENY: "0.20.2"`, which a later line installs.
+    let variable = line
+        .split_once(": ")
+        .filter(|(name, version)| name.starts_with("CARGO_") && version.contains('.'))
+        .map(|(name, version)| {
+            (
+                name.to_lowercase().replace('_', "-"),
+                version.trim_matches('"').to_owned(),
+            )
+        });
+    let action = line.strip_prefix("uses: ").and_then(|used| pair(used, '@'));
+    let base = line.strip_prefix("FROM ").and_then(|from| {
+        let image = from.split(' ').find(|word| !word.starts_with("--"))?;
+        pair(image, ':')
+    });
+    let quoted = line
+        .split('"')
+        .filter(|text| text.starts_with("rust:") || text.starts_with("ghcr.io/"))
+        .filter_map(|text| pair(text, ':'));
+    [installed, variable, action, base]
+        .into_iter()
+        .flatten()
+        .chain(quoted)
+        .collect()
+}
+
 #[test]
-fn workflows_use_one_version_of_each_action() {
+fn workflows_and_images_use_the_versions_of_one_list() {
     let root = repository();
-    let mut pinned = BTreeMap::new();
-    for path in [".github/workflows", "templates/project/.github/workflows"]
-        .map(|folder| files(&root.join(folder)))
-        .concat()
-    {
-        for line in fs::read_to_string(&path).unwrap().lines() {
-            let Some((_, used)) = line.split_once("uses: ") else {
-                continue;
-            };
-            let Some((action, version)) = used.split_once('@') else {
-                continue;
-            };
-            let (first, other) = pinned
-                .entry(action.to_owned())
-                .or_insert((version.to_owned(), path.clone()));
-            assert_eq!(first, version, "{action} in {} and {}", other.display(), path.display());
-        }
-    }
-    assert!(pinned.contains_key("actions/checkout"), "{pinned:?}");
+    let paths = [
+        ".github/workflows",
+        "templates/project/.github/workflows",
+        "templates/project/.devcontainer",
+    ]
+    .map(|folder| files(&root.join(folder)))
+    .concat();
+    let used: BTreeSet<Pin> = paths
+        .into_iter()
+        .chain(["releases/Dockerfile", "templates/project/Dockerfile.tera"].map(|file| root.join(file)))
+        .flat_map(|path| {
+            fs::read_to_string(path)
+                .unwrap()
+                .lines()
+                .flat_map(pins)
+                .collect::<Vec<_>>()
+        })
+        .collect();
+    let listed: BTreeSet<Pin> = read("tests/pins.txt")
+        .lines()
+        .filter(|line| !line.starts_with('#'))
+        .map(|line| {
+            let (name, version) = line.split_once(' ').expect("a name and a version");
+            (name.to_owned(), version.to_owned())
+        })
+        .collect();
+    assert_eq!(used, listed, "tests/pins.txt lists other versions than the files have");
+    let names: BTreeSet<_> = listed.iter().map(|(name, _)| name).collect();
+    assert_eq!(names.len(), listed.len(), "one version of each");
 }
 
 #[test]

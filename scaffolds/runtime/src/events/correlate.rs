@@ -91,8 +91,10 @@ impl Correlator {
             series.count = series.count.saturating_add(1);
             (series.last, series.last_seen, series.over) = (occurrence.at, now, false);
             series.first.get_or_insert_with(|| Box::new(occurrence));
-            // The second event of a series is worth a write at once; the exact count is not urgent.
-            let news = series.count == 2 && bucket.take(now);
+            // The second event of a series is worth a write at once, unless the first one still waits and is written with
+            // its count; the exact count is not urgent.
+            let waits = series.stored == 0 && series.writing.is_none() && !series.refused;
+            let news = series.count == 2 && !waits && bucket.take(now);
             return match (news, series.writing) {
                 (false, _) => Seen::Counted,
                 (true, None) => Seen::Due(key),

@@ -86,6 +86,17 @@ fn a_different_note_is_a_different_event() {
 }
 
 #[test]
+fn equal_events_are_written_once_with_their_count_if_none_is_written_yet() {
+    let (mut correlator, now) = (Correlator::default(), Instant::now());
+    let key = due(correlator.see(occurrence("a", "x"), now));
+    for _ in 0..9 {
+        assert_eq!(correlator.see(occurrence("a", "x"), now), Seen::Counted);
+    }
+    assert_eq!(write(&mut correlator, &key, now), Some(10));
+    assert_eq!(correlator.unwritten(), Vec::<Key>::new());
+}
+
+#[test]
 fn a_second_event_during_the_first_write_is_written_after_it() {
     let (mut correlator, now) = (Correlator::default(), Instant::now());
     let key = due(correlator.see(occurrence("a", "x"), now));

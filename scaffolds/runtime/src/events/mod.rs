@@ -66,11 +66,12 @@ impl Recorder {
     ///
     /// It never waits and never fails. Equal events (all fields but the time) become one event with a count, which is
     /// written at the first occurrence, at the second, and after six minutes without one, or each half hour. While
-    /// objects are reconciled, an event waits for up to a second, and for up to ten while reconciles keep ending and
-    /// further objects wait for a worker; then events are written one at a time. A [`Warning`](EventType::Warning) is
-    /// written first, and waits for a second at most. An event has the time at which it was recorded. Waiting events
-    /// are written when the process is asked to terminate, and lost if it is killed. While the API server refuses an event,
-    /// it is written again each minute, until six minutes after its last occurrence.
+    /// objects are reconciled, and for 50 ms after that, an event yields: for up to five seconds while reconciles keep
+    /// ending, for one if none ends. Events are written one at a time; one more at once for each second beyond the five,
+    /// and if more than 2,048 wait. A [`Warning`](EventType::Warning) is written first, and waits for a second at most. An
+    /// event has the time at which it was recorded. Waiting events are written when the process is asked to terminate,
+    /// and lost if it is killed. While the API server refuses an event, it is written again each minute, until six minutes
+    /// after its last occurrence.
     ///
     /// Per object and type, 25 writes are allowed at once and then one every five minutes. Further events, and those
     /// beyond some thousand that wait, are dropped and counted in `kubewright_events_dropped_total`. `note` is cut at

@@ -20,7 +20,7 @@ use super::{
 
 /// Events that may wait to be written: three quarters of the remembered series.
 const BACKLOG: usize = 3072;
-/// Concurrent writes (client-go, ibid.: `recordWorkers`).
+/// The maximum of concurrent writes (client-go, `tools/events/event_broadcaster.go`: `recordWorkers`).
 pub(super) const WRITES: usize = 8;
 /// The interval of the checks of all series; they end, and are written again, after minutes.
 const TICK: Duration = Duration::from_secs(60);
@@ -57,9 +57,9 @@ impl Writer {
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let (mut stop, reconciles) = (self.stop.clone(), self.reconciles.clone());
         loop {
-            self.begin_writes(self.due.room(WRITES, &self.reconciles, Instant::now()));
-            let (turn, waits) = (self.due.turn(&self.reconciles), !self.due.is_empty());
-            let (turn, alone) = (turn.unwrap_or_else(Instant::now), self.under_way.is_empty());
+            let (room, more) = self.due.room(&self.reconciles, Instant::now());
+            self.begin_writes(room);
+            let (waits, more) = (more.is_some(), more.unwrap_or_else(Instant::now));
             select! {
                 occurrence = inbox.recv(), if self.due.len() < BACKLOG => match occurrence {
                     Some(occurrence) => self.see(occurrence),
@@ -67,7 +67,7 @@ impl Writer {
                 },
                 Some((key, written)) = self.under_way.next() => self.wrote(key, written),
                 () = reconciles.ended(), if waits => {}
-                () = sleep_until(turn), if waits && alone => {}
+                () = sleep_until(more), if waits => {}
                 _ = tick.tick() => {
                     let due = self.correlator.tick(Instant::now());
                     self.extend(due);

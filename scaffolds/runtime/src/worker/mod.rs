@@ -196,7 +196,7 @@ impl<K: AnyObject, R: Reconciler<K>> Worker<K, R> {
             return;
         };
         let _active = self.metrics.active();
-        let _under_way = self.shared.recorder.reconciles().begin(!self.queue.is_empty());
+        let _under_way = self.shared.recorder.reconciles().begin();
         let Some(object) = self.shared.main.informer.store().get(&key) else {
             // Gone, or undecodable, which the informer reports.
             self.queue.forget(&key);

@@ -309,7 +309,7 @@ const KIND: [Row; 12] = [
     ),
 ];
 
-const OTHERS: [Row; 7] = [
+const OTHERS: [Row; 9] = [
     none(
         "kubebuilder:rbac",
         "Permissions are derived from what a controller watches and owns; `.rule(groups, resources, verbs)` adds others. See [Permissions](rbac.md).",
@@ -337,5 +337,13 @@ const OTHERS: [Row; 7] = [
     none(
         "k8s:deepcopy-gen:interfaces",
         "Not needed: `#[derive(Clone)]` replaces deep copies.",
+    ),
+    none(
+        "kubebuilder:ac:generate",
+        "Not needed: `cx.apply_child` applies the types themselves, which leave out the fields that are `None`. See [Applying a child](../concepts/ownership.md#applying-a-child).",
+    ),
+    none(
+        "kubebuilder:ac:output:package",
+        "Not needed: `cx.apply_child` applies the types themselves, which leave out the fields that are `None`. See [Applying a child](../concepts/ownership.md#applying-a-child).",
     ),
 ];

@@ -1,7 +1,7 @@
 //! Events and an API server that responds, or does not, as each test configures.
 
-mod giving_way;
 mod writing;
+mod yielding;
 
 use std::{
     convert::Infallible,
