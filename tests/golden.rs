@@ -1,80 +1,55 @@
 //! The golden projects: `tests/golden/<case>.commands` has the commands that create each, `tests/golden/<case>/` the
-//! result, byte for byte. `KUBEWRIGHT_BLESS=1 cargo test --test golden` writes them again.
+//! result, byte for byte. Only `one` is whole. Another case has what differs from it, and what `make manifests` writes;
+//! `<case>.without` lists the files of `one` that it lacks. `KUBEWRIGHT_BLESS=1 cargo test --test golden` writes them again.
 
 mod cli;
 #[path = "../build/strip.rs"]
 mod strip;
 
+use cli::golden::{BASE, cases, derived, folder, whole, without};
 use cli::{Tree, kubewright, tree, words};
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
-
-fn goldens() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden")
-}
-
-fn cases() -> Vec<String> {
-    let entries = fs::read_dir(goldens())
-        .unwrap()
-        .map(|entry| entry.unwrap().file_name().into_string().unwrap());
-    let mut cases: Vec<_> = entries
-        .filter_map(|name| Some(name.strip_suffix(".commands")?.to_owned()))
-        .collect();
-    cases.sort();
-    cases
-}
+use std::path::Path;
 
 /// Runs the commands of a case in `dir`.
 fn make(case: &str, dir: &Path) {
-    let commands = fs::read_to_string(goldens().join(format!("{case}.commands"))).unwrap();
+    let commands = fs::read_to_string(folder(case).with_extension("commands")).unwrap();
     for line in commands.lines() {
         kubewright(dir, &words(line)[1..]).succeeds();
     }
 }
 
-/// Written by `make manifests`, so not compared here.
-fn derived(path: &str) -> bool {
-    path == "config/rbac/role.yaml"
-        || path.starts_with("config/webhook/")
-        || path.starts_with("config/policy/")
-        || (path.starts_with("config/crd/bases/") && !path.ends_with("kustomization.yaml"))
-}
-
 fn vendored(path: &str) -> bool {
-    [
-        "crates/apiserver/",
-        "crates/cel/",
-        "crates/machinery/",
-        "crates/manifests/",
-        "crates/runtime/",
-        "crates/schema/",
-        "crates/webhooks/",
-    ]
-    .iter()
-    .any(|folder| path.starts_with(folder))
+    crates().iter().any(|name| path.starts_with(&format!("crates/{name}/")))
 }
 
-/// Build output in the golden folder itself.
-fn built(path: &str) -> bool {
-    path.starts_with("target/")
+/// The vendored crates.
+fn crates() -> Vec<String> {
+    let scaffolds = Path::new(env!("CARGO_MANIFEST_DIR")).join("scaffolds");
+    let folders = fs::read_dir(scaffolds).unwrap().map(|entry| entry.unwrap().path());
+    let crates = folders.filter(|folder| folder.join("Cargo.toml").is_file());
+    crates
+        .map(|folder| folder.file_name().unwrap().to_str().unwrap().to_owned())
+        .collect()
 }
 
 #[test]
 fn every_golden_equals_the_output_of_its_commands() {
     let bless = std::env::var_os("KUBEWRIGHT_BLESS").is_some();
     let mut wrong = String::new();
-    for case in cases() {
+    let (base, others): (Vec<_>, Vec<_>) = cases().into_iter().partition(|case| case == BASE);
+    for case in base.into_iter().chain(others) {
         let fresh = tempfile::tempdir().unwrap();
         make(&case, fresh.path());
         let mut made = tree(fresh.path());
         made.retain(|path, _| !vendored(path));
-        let golden = goldens().join(&case);
-        let mut committed = tree(&golden);
-        committed.retain(|path, _| !derived(path) && !vendored(path) && !built(path));
         if bless {
-            write(&golden, &committed, &made);
-        } else if let Some(difference) = first_difference(&committed, &made) {
+            write(&case, &made);
+        }
+        let mut committed = whole(&case);
+        committed.retain(|path, _| !derived(path) && !vendored(path));
+        if let Some(difference) = first_difference(&committed, &made).or_else(|| first_repetition(&case)) {
             wrong.push_str(&format!("{case}: {difference}\n"));
         }
     }
@@ -84,18 +59,48 @@ fn every_golden_equals_the_output_of_its_commands() {
     );
 }
 
-fn write(golden: &Path, committed: &Tree, made: &Tree) {
-    for path in committed.keys().filter(|path| !made.contains_key(*path)) {
-        fs::remove_file(golden.join(path)).unwrap();
+/// Writes what a case has of its own; the base comes first.
+fn write(case: &str, made: &Tree) {
+    let target = folder(case);
+    let mut own = made.clone();
+    if case != BASE {
+        let mut base = whole(BASE);
+        base.retain(|path, _| !derived(path) && !vendored(path));
+        own.retain(|path, file| base.get(path) != Some(file));
+        base.retain(|path, _| !made.contains_key(path));
+        let lines = base.into_keys().map(|path| path + "\n").collect::<String>();
+        let list = target.with_extension("without");
+        if lines.is_empty() {
+            let _ = fs::remove_file(list);
+        } else {
+            fs::write(list, lines).unwrap();
+        }
     }
-    for (path, file) in made {
-        if committed.get(path) != Some(file) {
-            let target = golden.join(path);
+    let committed = tree(&target);
+    for (path, _) in committed.iter().filter(|(path, _)| !derived(path) && !vendored(path)) {
+        if !own.contains_key(path) {
+            fs::remove_file(target.join(path)).unwrap();
+        }
+    }
+    for (path, file) in own {
+        if committed.get(&path) != Some(&file) {
+            let target = target.join(path);
             fs::create_dir_all(target.parent().unwrap()).unwrap();
             fs::write(&target, &file.bytes).unwrap();
             cli::set_executable(&target, file.executable);
         }
     }
+}
+
+/// A file that a case has in common with the base, or has although it is listed as missing.
+fn first_repetition(case: &str) -> Option<String> {
+    if case == BASE {
+        return None;
+    }
+    let (base, own, without) = (tree(&folder(BASE)), tree(&folder(case)), without(case));
+    let mut own = own.into_iter().filter(|(path, _)| !derived(path) && !vendored(path));
+    own.find(|(path, file)| base.get(path) == Some(file) || without.contains(path))
+        .map(|(path, _)| format!("`{path}` is in `{BASE}` or listed as missing"))
 }
 
 fn first_difference(committed: &Tree, made: &Tree) -> Option<String> {
@@ -116,18 +121,10 @@ fn vendored_crates_equal_the_scaffolds_without_their_tests() {
     make("one", fresh.path());
     let policy = ["create", "webhook", "--policy", "--kind", "FooBar"];
     kubewright(fresh.path(), &policy).succeeds();
-    for name in [
-        "apiserver",
-        "cel",
-        "machinery",
-        "manifests",
-        "runtime",
-        "schema",
-        "webhooks",
-    ] {
-        let mut vendored = texts(&fresh.path().join("crates").join(name));
+    for name in crates() {
+        let mut vendored = texts(&fresh.path().join("crates").join(&name));
         assert!(vendored.remove("VERSION").is_some());
-        let mut scaffold = texts(&Path::new(env!("CARGO_MANIFEST_DIR")).join("scaffolds").join(name));
+        let mut scaffold = texts(&Path::new(env!("CARGO_MANIFEST_DIR")).join("scaffolds").join(&name));
         scaffold.retain(|path, _| {
             let of_package = !path.contains('/') && path != "Cargo.lock";
             path.starts_with("src/") || of_package && (name == "runtime" || !path.starts_with("LICENSE"))

@@ -3,7 +3,7 @@
 mod cli;
 mod earlier;
 
-use cli::tree;
+use cli::{Tree, golden};
 use kubewright::project::Release;
 use kubewright::render::{Sources, header};
 use std::collections::BTreeMap;
@@ -93,13 +93,8 @@ fn freeze_this_release() {
         target.display()
     );
     let folder = earlier::folder(&release);
-    for case in fs::read_dir(repository().join("tests/golden"))
-        .unwrap()
-        .map(Result::unwrap)
-    {
-        if case.path().is_dir() {
-            freeze_golden(&case.path(), &folder.join(case.file_name()));
-        }
+    for case in golden::cases() {
+        freeze_golden(&golden::whole(&case), &folder.join(case));
     }
     let own = Sources::own();
     let line = |name: String| format!("{}  crates/{name}\n", own.crate_hash(&name).unwrap());
@@ -112,24 +107,20 @@ fn freeze_this_release() {
 }
 
 /// Records the inputs of a golden project, and the hashes of its files.
-fn freeze_golden(golden: &Path, target: &Path) {
+fn freeze_golden(project: &Tree, target: &Path) {
     fs::create_dir_all(target).unwrap();
-    let derived = |path: &str| {
-        path == "config/rbac/role.yaml"
-            || (path.starts_with("config/crd/bases/") && !path.ends_with("kustomization.yaml"))
-    };
     let mut lines = String::new();
-    for (path, file) in tree(golden) {
+    for (path, file) in project {
         let is_input = path == "PROJECT"
             || ["external", "adopted"]
                 .iter()
                 .any(|folder| path.starts_with(&format!("config/crd/{folder}/")));
         if is_input {
-            let copy = target.join(&path);
+            let copy = target.join(path);
             fs::create_dir_all(copy.parent().unwrap()).unwrap();
             fs::write(copy, &file.bytes).unwrap();
         }
-        if path != "PROJECT" && !derived(&path) && !is_of_a_crate(&path) {
+        if path != "PROJECT" && !golden::derived(path) && !is_of_a_crate(path) {
             lines.push_str(&format!(
                 "{}  {path}\n",
                 header::sha256(&String::from_utf8_lossy(&file.bytes))

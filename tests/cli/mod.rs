@@ -1,6 +1,8 @@
 //! The test driver: runs the built `kubewright` and reads folders.
 #![allow(dead_code, reason = "every test binary uses its own part of the driver")]
 
+pub mod golden;
+
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 
-use crate::project::root;
+use crate::{project::root, say};
 
 /// A folder with `etcd`, `kube-apiserver` and `kubectl`, and perhaps `kube-controller-manager`.
 #[derive(Clone, Debug)]
@@ -30,6 +30,13 @@ impl Assets {
             );
         }
         Ok(Self { folder })
+    }
+
+    /// The same for a test; `None`, and a line that says why it is skipped, without them.
+    pub fn or_skip() -> Option<Self> {
+        Self::find()
+            .inspect_err(|error| say(&format!("SKIPPED: {error:#}")))
+            .ok()
     }
 
     /// The path of a required program.

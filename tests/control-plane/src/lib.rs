@@ -26,10 +26,15 @@ pub use project::{Api, Project, root, run};
 pub use proxy::{Fault, Proxy};
 pub use stored::Stored;
 
-use std::time::Duration;
+use std::{io::Write, time::Duration};
 
 use anyhow::{Result, bail};
 use tokio::time::{Instant, sleep};
+
+/// Prints a line even while a test passes: the test harness captures the output of `println` and `eprintln`.
+pub fn say(line: &str) {
+    _ = writeln!(std::io::stderr(), "{line}");
+}
 
 /// The interval between two calls of [`eventually`]'s function.
 const PERIOD: Duration = Duration::from_millis(50);

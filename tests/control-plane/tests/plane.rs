@@ -20,10 +20,6 @@ use serde_json::json;
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The programs, or `None` and a note.
-fn assets() -> Option<Assets> {
-    Assets::find().inspect_err(|error| eprintln!("SKIPPED: {error:#}")).ok()
-}
-
 fn config_map(name: &str) -> ConfigMap {
     serde_json::from_value(json!({"metadata": {"name": name}})).unwrap()
 }
@@ -36,7 +32,7 @@ async fn client_of(kubeconfig: &Path) -> Result<Client> {
 
 #[tokio::test]
 async fn a_control_plane_keeps_its_data_when_it_is_killed_and_restarted() -> Result<()> {
-    let Some(assets) = assets() else { return Ok(()) };
+    let Some(assets) = Assets::or_skip() else { return Ok(()) };
     let settings = Settings {
         audit: true,
         ..Settings::default()
@@ -84,7 +80,7 @@ async fn a_control_plane_keeps_its_data_when_it_is_killed_and_restarted() -> Res
 
 #[tokio::test]
 async fn rbac_applies_to_users_and_service_accounts_and_namespaces_are_deleted() -> Result<()> {
-    let Some(assets) = assets() else { return Ok(()) };
+    let Some(assets) = Assets::or_skip() else { return Ok(()) };
     let settings = Settings {
         controllers: true,
         users: vec![("alice".to_owned(), vec![])],
@@ -149,7 +145,7 @@ async fn rbac_applies_to_users_and_service_accounts_and_namespaces_are_deleted()
 
 #[tokio::test]
 async fn no_process_outlives_a_killed_test() -> Result<()> {
-    if assets().is_none() {
+    if Assets::or_skip().is_none() {
         return Ok(());
     }
     let mut command = Command::new(env!("CARGO_BIN_EXE_control-plane"));
@@ -174,7 +170,7 @@ async fn no_process_outlives_a_killed_test() -> Result<()> {
 
 #[tokio::test]
 async fn a_program_that_cannot_start_shows_the_end_of_its_log() -> Result<()> {
-    let Some(assets) = assets() else { return Ok(()) };
+    let Some(assets) = Assets::or_skip() else { return Ok(()) };
     // A quote makes the file of tokens invalid.
     let settings = Settings {
         users: vec![("bad\"user".to_owned(), vec![])],

@@ -2,13 +2,13 @@
 
 use std::{
     cell::RefCell,
-    io::Write,
     path::PathBuf,
     sync::LazyLock,
     time::{Duration, Instant},
 };
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
+pub use control_plane::say;
 use control_plane::{
     Api as Generate, Assets, ControlPlane, Mark, Operator, Project, Request, Settings, eventually,
     foobar::{self, FooBar},
@@ -67,12 +67,7 @@ pub struct Case<'a> {
 /// In addition to the case's own checks, the API server must not have refused any request of the service account:
 /// otherwise its role lacks a permission.
 pub fn case(story: impl AsyncFnOnce(&mut Case<'_>) -> Result<()>) -> Result<()> {
-    let Some(assets) = Assets::find()
-        .inspect_err(|error| say(&format!("SKIPPED: {error:#}")))
-        .ok()
-    else {
-        return Ok(());
-    };
+    let Some(assets) = Assets::or_skip() else { return Ok(()) };
     RUNTIME.block_on(async {
         let mut shared = STAGE.lock().await;
         let stage = set(&mut shared, &assets).await?;
@@ -99,11 +94,6 @@ async fn set<'a>(
     stage
         .as_mut()
         .map_err(|error| anyhow!("the stage cannot be set: {error}"))
-}
-
-/// Printed even while the test passes: the first case builds for minutes.
-pub fn say(line: &str) {
-    _ = writeln!(std::io::stderr(), "{line}");
 }
 
 impl Stage {

@@ -7,12 +7,12 @@ use std::{
 };
 
 use anyhow::{Context, Result, ensure};
-use control_plane::root;
+use control_plane::{Assets, root, say};
 use kubewright_manifests::bundle::{Bundle, Package, Release, Sources, bundle};
 use kubewright_schema::{files, yaml};
 use serde_json::{Value, json};
 
-use crate::{assets, project::Project};
+use crate::project::Project;
 
 /// The guide's changes for objects that OLM does not accept, in the project `wide`.
 const FOR_OLM: &str = r"
@@ -51,11 +51,10 @@ struct Given {
 }
 
 impl Given {
-    fn new(project: &Project, case: &str, kubectl: &Path) -> Result<Self> {
+    fn new(project: &Project, kubectl: &Path) -> Result<Self> {
         Ok(Self {
             objects: project.kustomized_by(kubectl)?,
-            samples: files::documents(&root().join("tests/golden").join(case).join("config/samples"))
-                .map_err(anyhow::Error::msg)?,
+            samples: files::documents(&project.config().join("samples")).map_err(anyhow::Error::msg)?,
         })
     }
 
@@ -95,7 +94,7 @@ fn csv(bundle: &Bundle) -> Result<Value> {
 
 /// The rules of the roles in a file of config/rbac.
 fn rules(case: &str, file: &str) -> Result<Value> {
-    let path = root().join("tests/golden").join(case).join("config/rbac").join(file);
+    let path = Project::golden(case, &[])?.config().join("rbac").join(file);
     let roles = yaml::documents(&fs::read_to_string(path)?)?;
     let rules = roles.iter().filter_map(|role| role["rules"].as_array());
     Ok(rules.flatten().cloned().collect())
@@ -103,13 +102,13 @@ fn rules(case: &str, file: &str) -> Result<Value> {
 
 #[test]
 fn the_csv_grants_what_config_rbac_grants_to_the_service_account() -> Result<()> {
-    let Some(assets) = assets() else { return Ok(()) };
+    let Some(assets) = Assets::or_skip() else { return Ok(()) };
     for (case, of_role) in [
         ("one", "clusterPermissions"),
         ("namespaced", "permissions"),
         ("none", "clusterPermissions"),
     ] {
-        let given = Given::new(&project(case, &[])?, case, &assets.kubectl())?;
+        let given = Given::new(&project(case, &[])?, &assets.kubectl())?;
         let csv = csv(&given.bundle()?)?;
         let install = &csv["spec"]["install"]["spec"];
         let granted = |list: &str| -> Vec<Value> {
@@ -142,14 +141,14 @@ fn the_csv_grants_what_config_rbac_grants_to_the_service_account() -> Result<()>
 
 #[test]
 fn what_olm_does_not_accept_is_refused_until_it_is_left_out() -> Result<()> {
-    let Some(assets) = assets() else { return Ok(()) };
-    let whole = Given::new(&Project::golden("wide", &[])?, "wide", &assets.kubectl())?;
+    let Some(assets) = Assets::or_skip() else { return Ok(()) };
+    let whole = Given::new(&Project::golden("wide", &[])?, &assets.kubectl())?;
     let error = whole.bundle().err().context("wide has policies")?.to_string();
     ensure!(
         error.contains("`MutatingAdmissionPolicy/foobar-operator-foobar-teams`"),
         "{error}"
     );
-    let given = Given::new(&project("wide", &[])?, "wide", &assets.kubectl())?;
+    let given = Given::new(&project("wide", &[])?, &assets.kubectl())?;
     let csv = csv(&given.bundle()?)?;
     let names = csv["spec"]["webhookdefinitions"].as_array().context("a list")?.iter();
     let names: Vec<_> = names.map(|it| [&it["type"], &it["generateName"]]).collect();
@@ -170,17 +169,17 @@ fn validator() -> Option<PathBuf> {
     if validator.is_file() {
         return Some(validator);
     }
-    eprintln!(
+    say(&format!(
         "SKIPPED: no `{}`; `tests/control-plane/olm/build` builds it",
         validator.display()
-    );
+    ));
     None
 }
 
 #[test]
 fn operator_frameworks_own_rules_accept_each_bundle() -> Result<()> {
     const ALL: &[&str] = &["metrics", "prometheus", "network-policy"];
-    let (Some(assets), Some(validator)) = (assets(), validator()) else {
+    let (Some(assets), Some(validator)) = (Assets::or_skip(), validator()) else {
         return Ok(());
     };
     let folder = tempfile::tempdir()?;
@@ -195,7 +194,7 @@ fn operator_frameworks_own_rules_accept_each_bundle() -> Result<()> {
         ("patterns", &[]),
         ("wide", ALL),
     ] {
-        let given = Given::new(&project(case, components)?, case, &assets.kubectl())?;
+        let given = Given::new(&project(case, components)?, &assets.kubectl())?;
         let bundle = given.bundle().with_context(|| format!("{case} with {components:?}"))?;
         let name = format!("{case}-{}", components.len());
         for (path, text) in &bundle.files {

@@ -12,7 +12,7 @@ mod values;
 
 use std::{path::PathBuf, process::Command};
 
-use control_plane::{Assets, root, run};
+use control_plane::{Assets, root, run, say};
 
 /// The programs of these tests.
 pub struct Programs {
@@ -27,7 +27,7 @@ pub struct Programs {
 /// The programs; `None`, and a note, without one of them.
 pub fn programs() -> Option<Programs> {
     let helm = std::env::var_os("HELM").map_or_else(|| root().join("target/helm/helm"), PathBuf::from);
-    let assets = assets()?;
+    let assets = Assets::or_skip()?;
     if helm.is_file() {
         let mut version = Command::new(&helm);
         let version = run(version.args(["version", "--template", "{{.Version}}"])).expect("Helm has a version");
@@ -37,15 +37,9 @@ pub fn programs() -> Option<Programs> {
             assets,
         });
     }
-    eprintln!(
+    say(&format!(
         "SKIPPED: no `{}`; `tests/control-plane/helm/build` builds it",
         helm.display()
-    );
+    ));
     None
-}
-
-/// kubectl, and a real kube-apiserver; `None`, and a note, without them.
-pub fn assets() -> Option<Assets> {
-    let assets = Assets::find();
-    assets.map_err(|error| eprintln!("SKIPPED: {error:#}")).ok()
 }

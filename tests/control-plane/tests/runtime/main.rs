@@ -20,7 +20,7 @@ mod workloads;
 use std::{sync::Mutex, time::Duration};
 
 use anyhow::Result;
-use control_plane::{Assets, ControlPlane, Settings, eventually};
+use control_plane::{Assets, ControlPlane, Settings, eventually, say};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::{
     Api, Client,
@@ -46,18 +46,15 @@ async fn controlled() -> Result<Option<ControlPlane>> {
     };
     let plane = started(settings).await?.filter(ControlPlane::has_controllers);
     if plane.is_none() {
-        eprintln!("SKIPPED: no kube-controller-manager, so namespaces are not deleted");
+        say("SKIPPED: no kube-controller-manager, so namespaces are not deleted");
     }
     Ok(plane)
 }
 
 async fn started(settings: Settings) -> Result<Option<ControlPlane>> {
-    match Assets::find() {
-        Ok(assets) => Ok(Some(ControlPlane::start(&assets, settings).await?)),
-        Err(error) => {
-            eprintln!("SKIPPED: {error:#}");
-            Ok(None)
-        }
+    match Assets::or_skip() {
+        Some(assets) => Ok(Some(ControlPlane::start(&assets, settings).await?)),
+        None => Ok(None),
     }
 }
 

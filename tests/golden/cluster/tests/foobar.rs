@@ -28,7 +28,7 @@ async fn an_object_is_served_from_creation_to_deletion() -> Result<()> {
     let refused = objects.create(&post, &object("")).await;
     assert!(matches!(refused, Err(kube::Error::Api(status)) if status.code == 422));
 
-    // A ConfigMap that belongs to somebody else is not changed, and the status says so.
+    // A ConfigMap that the operator did not create is not changed, and the status reports it.
     children.create(&post, &config_map("foreign")).await?;
     objects.create(&post, &object("world")).await?;
     wait_for("ChildNotOwned", async || is_ready(&objects, "False").await).await?;

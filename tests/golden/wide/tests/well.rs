@@ -1,4 +1,4 @@
-//! The life of an object with the annotation that asks for a ConfigMap, on an API server.
+//! The life of an object with the annotation that requests a ConfigMap, on an API server.
 
 use api::water_example_org::v1::Well;
 use k8s_openapi::api::core::v1::ConfigMap;
@@ -22,11 +22,11 @@ async fn an_object_that_asks_gets_a_config_map() -> Result<()> {
     let merge = PatchParams::default();
 
     let created = objects.create(&PostParams::default(), &object()).await?;
-    let says = async || {
+    let greets = async || {
         let child = children.get(CHILD).await?;
         Ok(child.data.unwrap_or_default()["greeting"] == "hello")
     };
-    wait_for("the ConfigMap", says).await?;
+    wait_for("the ConfigMap", greets).await?;
     let child = children.get(CHILD).await?;
     let owner = &child.metadata.owner_references.unwrap_or_default()[0];
     assert_eq!(Some(&owner.uid), created.metadata.uid.as_ref());

@@ -20,7 +20,7 @@ use crate::app::App;
 /// The default image, tested with this release of the operator.
 const IMAGE: &str = "registry.k8s.io/pause:3.10";
 
-/// The environment variable that names another image, for example that of a mirror.
+/// The environment variable that replaces the image, for example by one from a mirror.
 const IMAGE_VARIABLE: &str = "FOOBAR_IMAGE";
 
 /// The label that names the owner of a Pod.

@@ -23,7 +23,7 @@ use crate::app::App;
 /// The default image, tested with this release of the operator.
 const IMAGE: &str = "registry.k8s.io/pause:3.10";
 
-/// The environment variable that names another image, for example that of a mirror.
+/// The environment variable that replaces the image, for example by one from a mirror.
 const IMAGE_VARIABLE: &str = "REPORT_IMAGE";
 
 /// The condition that reports whether the run has succeeded.
@@ -43,7 +43,7 @@ fn controller() -> Controller<Report> {
         .owns::<Job>()
         // The result of a run.
         .rule(&[""], &["pods"], &["list"])
-        // An object is deleted some time after its run, if it asks for it.
+        // An object is deleted some time after its run, if its spec sets that time.
         .rule(&["test.example.com"], &["reports"], &["delete"])
 }
 

@@ -33,7 +33,7 @@ const FINALIZER: &str = "test.example.com/cleanup";
 /// The default image, tested with this release of the operator. The tag is the version of the spec.
 const IMAGE: &str = "registry.k8s.io/pause";
 
-/// The environment variable that names another image, for example that of a mirror.
+/// The environment variable that replaces the image, for example by one from a mirror.
 const IMAGE_VARIABLE: &str = "STORE_IMAGE";
 
 /// The plural of backups.
@@ -188,7 +188,7 @@ mod tests {
 
     const NAME: &str = "sample-store";
 
-    /// Healthy members, none of which can leave.
+    /// Healthy members that cannot leave.
     struct Bound;
 
     impl Members for Bound {

@@ -22,7 +22,7 @@ use crate::app::App;
 /// The default image, tested with this release of the operator.
 const IMAGE: &str = "registry.k8s.io/pause:3.10";
 
-/// The environment variable that names another image, for example that of a mirror.
+/// The environment variable that replaces the image, for example by one from a mirror.
 const IMAGE_VARIABLE: &str = "TICK_IMAGE";
 
 /// The condition that reports whether Jobs follow the schedule.
@@ -63,7 +63,7 @@ impl Run {
     }
 }
 
-/// What a schedule asks for now.
+/// The Jobs to delete and to start now.
 #[derive(Debug, Default, PartialEq)]
 struct Plan {
     delete: Vec<Arc<Job>>,

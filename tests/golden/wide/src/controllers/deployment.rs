@@ -11,7 +11,7 @@ use kubewright_runtime::{
 
 use crate::app::App;
 
-/// The annotation by which an object asks for a ConfigMap.
+/// The annotation that requests a ConfigMap for its object.
 const GREETING: &str = "foobar-operator.example.com/greeting";
 
 struct DeploymentReconciler;

@@ -92,9 +92,9 @@ mod tests {
 
     #[test]
     fn the_contact_defaults_to_the_user_who_creates_the_object() {
-        let mut asks = metadata("");
-        set_contact(&mut asks, "jane");
-        assert_eq!(contact(&asks), Some("jane"));
+        let mut unset = metadata("");
+        set_contact(&mut unset, "jane");
+        assert_eq!(contact(&unset), Some("jane"));
         // Other objects stay as they are.
         for mut other in [metadata("joe"), ObjectMeta::default()] {
             let before = other.clone();

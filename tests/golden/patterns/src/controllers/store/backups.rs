@@ -25,14 +25,14 @@ pub fn indexed(object: &impl ResourceExt, name: &str) -> Vec<String> {
     vec![target(object, name).to_string()]
 }
 
-/// What the schedule asks for now.
+/// The backups to make and to delete now.
 #[derive(Debug, Default, PartialEq)]
 pub struct Backups {
     /// The time for which a backup is missing.
     pub due: Option<Timestamp>,
-    /// The names of backups of which there are enough newer ones.
+    /// The names of backups to delete: enough newer ones exist.
     pub surplus: Vec<String>,
-    /// Why the schedule cannot be read.
+    /// The error in the schedule.
     pub fault: Option<String>,
 }
 

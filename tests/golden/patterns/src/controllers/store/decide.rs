@@ -43,7 +43,7 @@ pub struct Member {
     pub pod: Option<String>,
     /// Whether the Pod differs from the newest template.
     pub outdated: bool,
-    /// Why it does not serve. Healthy members have none.
+    /// The reason why it does not serve, unless it is healthy.
     pub problem: Option<String>,
     pub volume: Volume,
 }

@@ -5,8 +5,8 @@ use kubewright_runtime::Result;
 
 /// Questions and requests to members, by their host names. Set a timeout for each request.
 pub trait Members: Send + Sync + 'static {
-    /// Why a member must not be counted on now: it is down, cannot be asked, or lacks data that its peers have. Nothing
-    /// else is restarted, added or removed meanwhile.
+    /// The problem of an unhealthy member: it is down, does not answer, or lacks data that its peers have. Meanwhile no other
+    /// member is restarted, added or removed.
     fn problem(&self, host: &str, pod: &Pod) -> impl Future<Output = Option<String>> + Send;
 
     /// Announces a new member to its peers, before it is started. It may be announced already.
