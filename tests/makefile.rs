@@ -289,7 +289,7 @@ fn make_undeploy_and_uninstall_pass_their_settings_on() {
 }
 
 #[test]
-fn the_length_of_descriptions_is_the_same_where_crds_are_written_and_compared() {
+fn crds_are_written_and_compared_with_the_same_options() {
     let folder = Folder::new("one", "");
     let manifests = "cargo run --quiet --bin manifests --";
     // `Folder::make` takes the target `manifests` for done.
@@ -303,7 +303,9 @@ fn the_length_of_descriptions_is_the_same_where_crds_are_written_and_compared() 
         };
         assert_eq!(first(&[]), Some(format!("{manifests}{check}")));
         let cut = format!("{manifests}{check} --max-description-length 0");
-        assert_eq!(first(&["MAX_DESC_LEN=0"]), Some(cut));
+        assert_eq!(first(&["MAX_DESC_LEN=0"]), Some(cut.clone()));
+        let oldest = format!("{cut} --oldest-kubernetes 1.34");
+        assert_eq!(first(&["MAX_DESC_LEN=0", "OLDEST_KUBERNETES=1.34"]), Some(oldest));
     }
 }
 
@@ -360,6 +362,7 @@ fn a_variable_that_is_set_to_nothing_is_an_error_that_names_it() {
         "CHANNELS",
         "DEFAULT_CHANNEL",
         "MAX_DESC_LEN",
+        "OLDEST_KUBERNETES",
     ] {
         for nothing in ["", " "] {
             let output = folder.make(&["build-installer", &format!("{variable}={nothing}")]);

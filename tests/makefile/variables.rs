@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::fs;
 
 /// A variable, a target that it concerns, a value, and the words which that target runs or prints only with the value.
-const EFFECTS: [(&str, &str, &str, &str); 33] = [
+const EFFECTS: [(&str, &str, &str, &str); 34] = [
     ("IMG", "build-installer", "a/b:1", "installer --image a/b:1"),
     ("PLATFORMS", "docker-buildx", "linux/arm64", "--platform linux/arm64"),
     ("CONTAINER_TOOL", "docker-push", "echo podman", "podman push"),
@@ -28,6 +28,12 @@ const EFFECTS: [(&str, &str, &str, &str); 33] = [
         "verify-manifests",
         "80",
         "--check --max-description-length 80",
+    ),
+    (
+        "OLDEST_KUBERNETES",
+        "verify-manifests",
+        "1.34",
+        "--check --oldest-kubernetes 1.34",
     ),
     ("JSON", "verify-api", "1", "--output json"),
     ("KUBEBUILDER_ASSETS", "test-e2e", "bin", "cargo test --test *"),

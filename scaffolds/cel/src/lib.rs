@@ -56,7 +56,7 @@ mod types;
 mod unify;
 
 pub use kubewright_machinery::cause::{self, Cause};
-pub use language::{Rules, check, check_default, condition, policy};
+pub use language::{Rules, check, check_default, condition, newest_function, policy};
 
 /// The examples of the README.
 #[cfg(doctest)]

@@ -111,15 +111,20 @@ fn one_command_moves_all_texts_to_another_release() {
     let mut copied = Command::new("cp");
     copied.args(["-r", "--parents"]).args(COPIED).arg(copy.path());
     assert!(copied.current_dir(root()).status().unwrap().success());
-    let mut moved = Command::new(copy.path().join("tests/control-plane/texts"));
-    let output = moved
-        .arg("1.99.1")
-        .envs([("ETCD", "9.8.7"), ("TYPES", "v1_99")])
-        .output();
-    let output = output.unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{said}");
-    assert_eq!(String::from_utf8_lossy(&output.stdout), format!("{}\n", release()));
+    let moved = |types: &str| {
+        let mut texts = Command::new(copy.path().join("tests/control-plane/texts"));
+        let output = texts
+            .arg("1.99.1")
+            .envs([("ETCD", "9.8.7"), ("TYPES", types)])
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{said}");
+        String::from_utf8_lossy(&output.stdout).trim().to_owned()
+    };
+    // The types follow in a later run if k8s-openapi does not have them at first.
+    assert_eq!(moved(""), release());
+    assert_eq!(moved("v1_99"), "1.99.1");
 
     let minor = release().rsplit_once('.').unwrap().0;
     let mut found = BTreeSet::new();

@@ -31,6 +31,8 @@ mod value;
 mod variables;
 mod walk;
 
+pub use library::newest_function;
+
 use crate::{schema, stack};
 use kubewright_machinery::cause::{Cause, Objections, Path};
 use serde_json::Value;

@@ -1,5 +1,6 @@
 //! The arguments of the command line.
 
+use super::releases;
 use crate::words::Words;
 use kubewright_schema::Options;
 use kubewright_schema::files::Mode;
@@ -27,6 +28,8 @@ Options:
                                     if anything does
   -o, --output text|json            The format of --breaking-since [default: text]
       --max-description-length N    Cut descriptions to N characters; 0 removes them
+      --oldest-kubernetes 1.N       The oldest release on which the CRDs must work; a rule that needs a later one is an error, and
+                                    without this option a warning
       --keep-nullable               Keep `nullable: true` on optional fields
       --plain-kubernetes-types      Leave list types, types of maps and defaults out of Kubernetes' own types in a spec
   -h, --help                        Print this help
@@ -39,6 +42,8 @@ pub(super) struct ManifestsArguments {
     pub mode: Mode,
     pub since: Option<String>,
     pub json: bool,
+    /// The minor release of Kubernetes 1.
+    pub oldest: Option<u16>,
     pub options: Options,
 }
 
@@ -49,6 +54,7 @@ pub(super) fn parse(words: impl Iterator<Item = String>) -> Result<Option<Manife
         mode: Mode::Write,
         since: None,
         json: false,
+        oldest: None,
         options: Options::default(),
     };
     let mut words = Words::new(words);
@@ -69,6 +75,7 @@ pub(super) fn parse(words: impl Iterator<Item = String>) -> Result<Option<Manife
                 "json" => arguments.json = true,
                 other => return Err(format!("`{flag}` is `text` or `json`, not `{other}`")),
             },
+            "--oldest-kubernetes" => arguments.oldest = Some(releases::parse(&flag, &words.value()?)?),
             "--keep-nullable" => arguments.options.keep_nullable = true,
             "--plain-kubernetes-types" => arguments.options.plain_kubernetes_types = true,
             "-h" | "--help" => return Ok(None),

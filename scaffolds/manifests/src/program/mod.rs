@@ -2,6 +2,7 @@
 
 mod arguments;
 mod beside;
+mod releases;
 mod size;
 
 use self::arguments::{HELP, ManifestsArguments, parse};
@@ -37,7 +38,7 @@ use std::process::ExitCode;
 /// files, the run does nothing. `--check` and `--breaking-since` always compare.
 ///
 /// # Errors
-/// Exits with 1 when `sources` is not in the current folder, which is a project's ([`checkout::check`]), a type has a finding (all are printed, nothing is written), a CRD is larger than etcd can store, a file cannot be read or written,
+/// Exits with 1 when `sources` is not in the current folder, which is a project's ([`checkout::check`]), a type has a finding (all are printed, nothing is written), a rule needs a later release of Kubernetes than `--oldest-kubernetes`, a CRD is larger than etcd can store, a file cannot be read or written,
 /// `--check` finds stale files, or `--breaking-since` finds a breaking change; with 2 when the arguments are wrong or the revision cannot be
 /// read or has no CRD.
 ///
@@ -111,7 +112,7 @@ fn execute<D: Describe>(
     if arguments.since.is_some() {
         return verify(&arguments, &finished, streams);
     }
-    if !are_storable(&finished, &mut streams) {
+    if !releases::are_accepted(&finished, arguments.oldest, &mut streams) || !are_storable(&finished, &mut streams) {
         return 1;
     }
     let files = finished

@@ -145,6 +145,65 @@ fn a_crd_that_kubectl_or_etcd_cannot_take_is_named_with_the_remedy() {
     assert_eq!(cut, (0, true, String::new()));
 }
 
+fn of_three_releases() -> Value {
+    let rules = json!([
+        {"rule": "self.size() > 0", "messageExpression": "self.distinct().size() > 0 ? 'a' : 'b'"},
+        {"rule": "self.all(it, isSemver(it))"},
+    ]);
+    let items = json!({"type": "string", "maxLength": 9});
+    crd(
+        "foos",
+        "Foo",
+        json!({"type": "array", "maxItems": 9, "items": items, "x-kubernetes-validations": rules}),
+    )
+}
+
+#[test]
+fn a_rule_that_needs_a_release_is_named_with_the_release() {
+    let run_in = |more: &[&str]| {
+        let dir = tempfile::tempdir().unwrap();
+        let (code, out, err) = run(&[("api::Foo", of_three_releases)], dir.path(), more);
+        (code, !out.is_empty(), err)
+    };
+    let (code, wrote, err) = run_in(&[]);
+    assert!(code == 0 && wrote, "{err}");
+    assert!(
+        err.starts_with(
+            "warning: `Foo` v1, `spec.target`: the rule `self.distinct().size() > 0 ? 'a' : 'b'` needs Kubernetes 1.35: older API servers \
+             do not know `distinct`, and refuse the CRD\n\nhint: if all clusters have it, set OLDEST_KUBERNETES = 1.35 in the Makefile\n"
+        ),
+        "{err}"
+    );
+    assert!(
+        err.contains("`self.all(it, isSemver(it))` needs Kubernetes 1.34"),
+        "{err}"
+    );
+
+    let (code, wrote, err) = run_in(&["--oldest-kubernetes", "1.34"]);
+    assert!(code == 1 && !wrote && !err.contains("isSemver"), "{err}");
+    assert!(
+        err.starts_with("error: `Foo` v1, `spec.target`: the rule `self.distinct()"),
+        "{err}"
+    );
+    assert!(
+        err.contains("hint: write the rule without it, or raise OLDEST_KUBERNETES, which is 1.34"),
+        "{err}"
+    );
+
+    assert_eq!(run_in(&["--oldest-kubernetes=1.35"]), (0, true, String::new()));
+    for (release, refusal) in [
+        (
+            "1.32",
+            "is at least 1.33, the oldest release that operators are tested on, not `1.32`",
+        ),
+        ("v1.35", "needs a release of Kubernetes such as 1.35, not `v1.35`"),
+        ("1.36.3", "needs a release of Kubernetes such as 1.35, not `1.36.3`"),
+    ] {
+        let (code, _, err) = run_in(&["--oldest-kubernetes", release]);
+        assert!(code == 2 && err.contains(refusal), "{err}");
+    }
+}
+
 #[test]
 fn an_attribute_without_effect_is_a_finding() {
     let dir = tempfile::tempdir().unwrap();

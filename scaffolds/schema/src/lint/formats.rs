@@ -36,14 +36,22 @@ const OF_STRINGS: [&str; 26] = [
 /// The unsupported formats of a CRD or schema, each with the path of its field.
 pub(super) fn unknown(value: &Value) -> Vec<(String, String)> {
     let mut found = Vec::new();
+    let mut visit = |schema: &Map<String, Value>, field: &str| {
+        let format = schema.get("format").and_then(Value::as_str);
+        found.extend(
+            format
+                .filter(|format| !known(schema, format))
+                .map(|format| (field.to_owned(), format.to_owned())),
+        );
+    };
     let versions = value.pointer("/spec/versions").and_then(Value::as_array);
     match versions {
         Some(versions) => {
             for version in versions {
-                walk(&version["schema"]["openAPIV3Schema"], "", &mut found);
+                walk(&version["schema"]["openAPIV3Schema"], "", &mut visit);
             }
         }
-        None => walk(value, "", &mut found),
+        None => walk(value, "", &mut visit),
     }
     found
 }
@@ -60,15 +68,10 @@ pub(super) fn findings(schema: &Value) -> Vec<(String, String, String)> {
     unknown(schema).into_iter().map(describe).collect()
 }
 
-fn walk(value: &Value, field: &str, found: &mut Vec<(String, String)>) {
+/// Calls `visit` with each schema inside of one, and the field that it describes.
+pub(super) fn walk(value: &Value, field: &str, visit: &mut dyn FnMut(&Map<String, Value>, &str)) {
     let Value::Object(schema) = value else { return };
-    if let Some(format) = schema
-        .get("format")
-        .and_then(Value::as_str)
-        .filter(|format| !known(schema, format))
-    {
-        found.push((field.to_owned(), format.to_owned()));
-    }
+    visit(schema, field);
     for (name, property) in schema
         .get("properties")
         .and_then(Value::as_object)
@@ -76,16 +79,16 @@ fn walk(value: &Value, field: &str, found: &mut Vec<(String, String)>) {
         .flatten()
     {
         let dot = if field.is_empty() { "" } else { "." };
-        walk(property, &format!("{field}{dot}{name}"), found);
+        walk(property, &format!("{field}{dot}{name}"), visit);
     }
     for (key, suffix) in [("items", "[]"), ("additionalProperties", "{}"), ("not", "")] {
         if let Some(child) = schema.get(key) {
-            walk(child, &format!("{field}{suffix}"), found);
+            walk(child, &format!("{field}{suffix}"), visit);
         }
     }
     for key in ["allOf", "anyOf", "oneOf"] {
         for branch in schema.get(key).and_then(Value::as_array).into_iter().flatten() {
-            walk(branch, field, found);
+            walk(branch, field, visit);
         }
     }
 }

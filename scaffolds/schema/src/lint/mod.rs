@@ -12,6 +12,8 @@ mod fit;
 mod formats;
 mod lists;
 mod metadata;
+#[cfg(feature = "cel")]
+mod releases;
 mod remedy;
 mod rules;
 mod schema;
@@ -19,6 +21,8 @@ mod spec;
 pub(crate) mod structural;
 
 pub use kubewright_machinery::Cause;
+#[cfg(feature = "cel")]
+pub use releases::{ReleaseNeed, release_needs};
 
 use crate::finding::Finding;
 use serde_json::Value;

@@ -3,13 +3,17 @@
 use anyhow::{Context as _, Result, ensure};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::{Api, api::PostParams};
+use kubewright_schema::lint::release_needs;
 use serde_json::json;
 
 use crate::stage::case;
 
+/// The oldest release that operators are tested on.
+const OLDEST: u16 = 33;
+
 /// Rules, and the first minor release of Kubernetes 1 whose API server compiles them in a new CRD: the one after the release
 /// that introduced their functions, so that a release before it can still serve them.
-const RULES: [(&str, u32); 9] = [
+const RULES: [(&str, u16); 9] = [
     ("self.all(i, x, i != 0 || x != '')", 33),
     ("isSemver(self[0]) && semver(self[0]).major() > 1", 34),
     ("self.distinct().size() == self.size()", 35),
@@ -24,7 +28,7 @@ const RULES: [(&str, u32); 9] = [
 #[test]
 fn a_rule_compiles_from_the_release_on_that_the_book_names() -> Result<()> {
     case(async |case| {
-        let minor: u32 = case
+        let minor: u16 = case
             .client
             .apiserver_version()
             .await?
@@ -37,6 +41,10 @@ fn a_rule_compiles_from_the_release_on_that_the_book_names() -> Result<()> {
             ..PostParams::default()
         };
         for (rule, first) in RULES {
+            // `make manifests` names the release.
+            let needs = release_needs(&serde_json::to_value(definition(rule)?)?);
+            let named = needs.iter().map(|need| need.minor).max();
+            ensure!(named == (first > OLDEST).then_some(first), "`{rule}` needs {named:?}");
             let created = definitions.create(&dry_run, &definition(rule)?).await;
             let is_accepted = created.is_ok();
             let words = created.err().map(|error| error.to_string()).unwrap_or_default();

@@ -96,11 +96,16 @@ pub(super) fn drawn_port(text: &str) -> Option<&str> {
 
 /// The text after a resource version, if `text` begins with the words that precede one in a message.
 pub(super) fn said_version(text: &str) -> Option<&str> {
-    let said = ["current: ", "in record (", "ResourceVersion in object meta: "]
-        .iter()
-        .find_map(|words| text.strip_prefix(words))?;
+    let said = [
+        "current: ",
+        "in record (",
+        "ResourceVersion in object meta: ",
+        "not decodable revision=",
+    ]
+    .iter()
+    .find_map(|words| text.strip_prefix(words))?;
     let after = said.trim_start_matches(|c: char| c.is_ascii_digit());
-    (after.len() < said.len() && (after.is_empty() || after.starts_with(')'))).then_some(after)
+    (after.len() < said.len() && (after.is_empty() || after.starts_with([')', ':']))).then_some(after)
 }
 
 pub(super) fn head(text: &str, length: usize, is: fn(&str) -> bool) -> Option<&str> {
