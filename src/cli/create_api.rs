@@ -354,8 +354,7 @@ impl Args {
         Ok(())
     }
 
-    /// Whether to create a controller: the value of the flag, or else true unless a controller of another version handles the
-    /// same objects.
+    /// Whether to create a controller: by default, unless one of another version handles the same objects.
     fn makes_controller(&self, known: Option<&Kind>, version: &Version) -> Result<bool> {
         let is_named = self.controller_name.is_some();
         let asked = self.controller == Some(true) || !self.makes_type() || self.pattern.given() || is_named;
