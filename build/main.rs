@@ -16,17 +16,6 @@ const LICENSES: [&str; 2] = ["LICENSE-APACHE", "LICENSE-MIT"];
 const LICENSED: &str = "runtime";
 /// A package cannot hold a folder with a `Cargo.toml`, so `make package` gives the manifests this ending.
 const PACKAGED: &str = ".verbatim";
-/// The crates that projects have.
-const CRATES: [&str; 7] = [
-    "apiserver",
-    "cel",
-    "machinery",
-    "manifests",
-    "runtime",
-    "schema",
-    "webhooks",
-];
-
 fn main() -> io::Result<()> {
     let root = PathBuf::from(env::var("CARGO_MANIFEST_DIR").expect("cargo sets it"));
     let staged = PathBuf::from(env::var("OUT_DIR").expect("cargo sets it")).join("assets");
@@ -36,8 +25,9 @@ fn main() -> io::Result<()> {
     println!("cargo::rerun-if-changed={}", root.join("templates").display());
     copy(&root.join("templates"), &staged.join("templates"))?;
     println!("cargo::rerun-if-changed={}", root.join("scaffolds").display());
-    for name in CRATES {
-        let from = root.join("scaffolds").join(name);
+    for crate_folder in fs::read_dir(root.join("scaffolds")).into_iter().flatten() {
+        let from = crate_folder?.path();
+        let name = from.file_name().expect("an entry of a folder has a name");
         let to = staged.join("scaffolds").join(name);
         let licenses = LICENSES.iter().filter(|_| name == LICENSED);
         for part in SHIPPED.iter().chain(licenses) {
@@ -45,14 +35,16 @@ fn main() -> io::Result<()> {
                 copy(&from, &to.join(part))?;
             }
         }
-        // A package made anywhere but in the stage of `make package` lacks the crates.
-        assert!(
-            to.join("Cargo.toml").is_file(),
-            "no crate in `{}`: publish from target/package-stage",
-            from.display()
-        );
-        ship(&to)?;
+        if to.is_dir() {
+            ship(&to)?;
+        }
     }
+    // A package made anywhere but in the stage of `make package` lacks the crates.
+    assert!(
+        staged.join("scaffolds").join(LICENSED).join("Cargo.toml").is_file(),
+        "no crates in `{}`: publish from target/package-stage",
+        root.join("scaffolds").display()
+    );
     releases(&root.join("releases"), &staged)
 }
 

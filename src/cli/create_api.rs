@@ -199,26 +199,59 @@ fn next(new: &NewApi, changed: bool, dry_run: bool) {
 impl Args {
     fn complete(self, project: &Project) -> Result<NewApi> {
         self.check()?;
+        let (requested, inputs) = self.answers(project)?;
+        self.resolve(project, requested, inputs)
+    }
+
+    /// The kind and the inputs of its pattern: from flags or a CRD, and from questions for what is missing.
+    fn answers(&self, project: &Project) -> Result<(RequestedKind, pattern::Inputs)> {
         let mut ask = Ask::new(self.yes);
-        let subject = self.subject(project, &mut ask)?;
-        let (kind, origin) = match &subject {
-            Some(subject) => (Some(&subject.kind), subject.origin),
-            None => (self.kind.as_ref(), Origin::Project),
+        let (group, version, kind) = (self.group.clone(), self.version.clone(), self.kind.clone());
+        let requested = match (&self.from_crd, self.own) {
+            (Some(from), true) => Some(crd::adopted(project, from, group, kind)?),
+            (Some(from), false) => Some(crd::foreign(from, group, version, kind)?),
+            (None, _) => self.named(project, &mut ask)?,
         };
-        let (finalizer, makes_type) = (self.pattern.finalizer(), self.makes_type());
-        let adopted = match &subject {
-            Some(it) => it.adopted || project.kind(&it.group, &it.kind).is_some_and(|kind| kind.adopted),
-            None => false,
-        };
-        let pattern = match self.makes_controller(project, subject.as_ref())? {
-            true => self
-                .pattern
-                .complete(&mut ask, kind, pattern::Whose { origin, adopted })?,
-            false => None,
-        };
+        let kind = requested.as_ref().map(|it| &it.kind).or(self.kind.as_ref());
+        let inputs = self.pattern.inputs(&mut ask, kind)?;
         ask.done("create api")?;
-        let Some(subject) = subject else {
-            return Err(Usage::error("the group, version or kind is missing"));
+        let requested = requested.ok_or_else(|| Usage::error("the group, version or kind is missing"))?;
+        Ok((requested, inputs))
+    }
+
+    /// The kind of these names. If it is `None`, [`Ask::done`] fails.
+    fn named(&self, project: &Project, ask: &mut Ask) -> Result<Option<RequestedKind>> {
+        let (group, version, kind) = (self.group.clone(), self.version.clone(), self.kind.clone());
+        let group = ask.need("--group", "Group, without the domain", group, None)?;
+        let version = match self.makes_type() {
+            true => version,
+            false => version.or_else(|| external::version(project, group.as_ref(), kind.as_ref())),
+        };
+        let version = ask.need("--version", "Version", version, "v1".parse().ok())?;
+        let kind = ask.need("--kind", "Kind", kind, None)?;
+        let names = group.zip(version).zip(kind);
+        Ok(names.map(|((group, version), kind)| RequestedKind::own(group, version, kind)))
+    }
+
+    /// What the project gets for these answers.
+    fn resolve(self, project: &Project, requested: RequestedKind, inputs: pattern::Inputs) -> Result<NewApi> {
+        let subject = match (&self.from_crd, self.makes_type()) {
+            (Some(_), _) => requested,
+            (None, false) => external::kubernetes(project, requested),
+            (None, true) => {
+                without_domain(project, &requested.group)?;
+                self.not_kubernetes(project, &requested.group, &requested.kind)?;
+                requested
+            }
+        };
+        let known = project.kind(&subject.group, &subject.kind);
+        let whose = pattern::Whose {
+            origin: subject.origin,
+            adopted: subject.adopted || known.is_some_and(|kind| kind.adopted),
+        };
+        let pattern = match self.makes_controller(known, &subject.version)? {
+            true => Some(self.pattern.resolve(inputs, &subject.kind, whose)?),
+            false => None,
         };
         let cluster = self.cluster.then_some(true).or(self.namespaced.map(|_| false));
         if (subject.cluster, cluster) == (Some(true), Some(false)) {
@@ -228,6 +261,14 @@ impl Args {
             )));
         }
         Ok(NewApi {
+            resource: self.makes_type() || subject.origin == Origin::Kubernetes,
+            // The CRD contains it.
+            storage: self.storage || (subject.adopted && self.force),
+            controller: pattern.map(|pattern| NewController {
+                name: self.controller_name,
+                pattern,
+                finalizer: self.pattern.finalizer(),
+            }),
             group: subject.group,
             version: subject.version,
             kind: subject.kind,
@@ -240,14 +281,6 @@ impl Args {
                 .short_names
                 .or((!self.short_names.is_empty()).then_some(self.short_names)),
             cluster: subject.cluster.or(cluster),
-            // The CRD contains it.
-            storage: self.storage || (subject.adopted && self.force),
-            resource: makes_type || subject.origin == Origin::Kubernetes,
-            controller: pattern.map(|pattern| NewController {
-                name: self.controller_name,
-                pattern,
-                finalizer,
-            }),
             replace: self.force,
         })
     }
@@ -260,7 +293,6 @@ impl Args {
     /// Refuses the group that is Kubernetes' own, unless the project has kinds there; and, unless `--resource` asks for it, a kind that
     /// Kubernetes has in a group of this name. A kind that the project has stays usable.
     fn not_kubernetes(&self, project: &Project, group: &Group, kind: &KindName) -> Result<()> {
-        let domain = &project.domain;
         let mut own = project
             .kinds
             .iter()
@@ -268,7 +300,8 @@ impl Args {
         if group.as_str() == kubernetes::CORE && own.clone().next().is_none() {
             return Err(Usage::error(format!(
                 "`core` is Kubernetes' group without a name, so the project's own kinds need another group\n\n\
-                 hint: `--group test` makes `test.{domain}`; for a kind of Kubernetes, such as `Pod`, add `--resource=false`"
+                 hint: `--group test` makes `test.{}`; for a kind of Kubernetes, such as `Pod`, add `--resource=false`",
+                project.domain
             )));
         }
         let full = project.full_group(group);
@@ -321,48 +354,15 @@ impl Args {
         Ok(())
     }
 
-    /// The kind: from a CRD, from its flags, or from questions. If it is `None`, [`Ask::done`] fails.
-    fn subject(&self, project: &Project, ask: &mut Ask) -> Result<Option<RequestedKind>> {
-        let (group, version, kind) = (self.group.clone(), self.version.clone(), self.kind.clone());
-        if let Some(file) = &self.from_crd {
-            return match self.own {
-                true => crd::adopted(project, file, group, kind).map(Some),
-                false => crd::foreign(file, group, version, kind).map(Some),
-            };
-        }
-        let group = ask.need("--group", "Group, without the domain", group, None)?;
-        let version = match self.makes_type() {
-            true => version,
-            false => version.or_else(|| external::version(project, group.as_ref(), kind.as_ref())),
-        };
-        let version = ask.need("--version", "Version", version, "v1".parse().ok())?;
-        let kind = ask.need("--kind", "Kind", kind, None)?;
-        let (Some(group), Some(version), Some(kind)) = (group, version, kind) else {
-            return Ok(None);
-        };
-        if self.makes_type() {
-            without_domain(project, &group)?;
-            self.not_kubernetes(project, &group, &kind)?;
-            return Ok(Some(RequestedKind::own(group, version, kind)));
-        }
-        let own = RequestedKind::own(group, version, kind);
-        Ok(Some(external::kubernetes(project, own)))
-    }
-
-    /// Whether to create a controller: the value of the flag, or else true unless a controller of another version handles the
-    /// same objects.
-    fn makes_controller(&self, project: &Project, subject: Option<&RequestedKind>) -> Result<bool> {
-        let kind = subject.and_then(|it| project.kind(&it.group, &it.kind));
-        let served = kind.is_some_and(|kind| subject.is_some_and(|it| kind.served_by(&it.version).is_some()));
+    /// Whether to create a controller: by default, unless one of another version handles the same objects.
+    fn makes_controller(&self, known: Option<&Kind>, version: &Version) -> Result<bool> {
         let is_named = self.controller_name.is_some();
         let asked = self.controller == Some(true) || !self.makes_type() || self.pattern.given() || is_named;
-        match kind {
+        match known {
             _ if self.controller == Some(false) => Ok(false),
             // An existing version becomes the stored one, and nothing else.
-            Some(kind) if self.storage && !asked && subject.is_some_and(|it| kind.version(&it.version).is_some()) => {
-                Ok(false)
-            }
-            Some(kind) if served && !is_named => match asked {
+            Some(kind) if self.storage && !asked && kind.version(version).is_some() => Ok(false),
+            Some(kind) if !is_named && kind.served_by(version).is_some() => match asked {
                 true => Err(served_already(kind)),
                 false => Ok(false),
             },

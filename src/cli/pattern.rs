@@ -70,6 +70,20 @@ impl Whose {
     }
 }
 
+/// The inputs of a pattern.
+pub struct Inputs {
+    image: Option<Image>,
+    internal_kind: Option<KindName>,
+}
+
+/// Whether controllers of the pattern run an image.
+fn runs(name: Name) -> bool {
+    matches!(
+        name,
+        Name::Deployment | Name::Job | Name::Replicas | Name::Schedule | Name::Stateful
+    )
+}
+
 impl Flags {
     /// Whether the controller starts with a finalizer.
     pub fn finalizer(&self) -> bool {
@@ -81,32 +95,43 @@ impl Flags {
         self.pattern.is_some() || self.image.is_some() || self.internal_kind.is_some() || self.finalizer || self.backups
     }
 
-    /// The pattern of a controller, completed by questions. The kind may be missing, along with other flags.
-    pub fn complete(&self, ask: &mut Ask, kind: Option<&KindName>, whose: Whose) -> Result<Option<Pattern>> {
-        let name = self.pattern.unwrap_or(whose.usual());
-        if let Some(kind) = kind {
-            pattern::fits(name, kind, whose.origin)?;
+    /// The inputs that the given pattern needs, completed by questions. The kind may be missing, along with other flags.
+    pub fn inputs(&self, ask: &mut Ask, kind: Option<&KindName>) -> Result<Inputs> {
+        let (mut image, mut internal_kind) = (self.image.clone(), self.internal_kind.clone());
+        if self.pattern.is_some_and(runs) {
+            image = ask.need("--image", "Image that it runs", image, None)?;
+        } else if self.pattern == Some(Name::Internal) {
+            let run = kind.and_then(|kind| format!("{kind}Run").parse().ok());
+            internal_kind = ask.need("--internal-kind", "Internal kind", internal_kind, run)?;
         }
+        Ok(Inputs { image, internal_kind })
+    }
+
+    /// The pattern of a controller.
+    pub fn resolve(&self, inputs: Inputs, kind: &KindName, whose: Whose) -> Result<Pattern> {
+        let name = self.pattern.unwrap_or(whose.usual());
+        pattern::fits(name, kind, whose.origin)?;
         self.check(Some(name))?;
-        let mut image = || ask.need("--image", "Image that it runs", self.image.clone(), None);
+        let image = || inputs.image.ok_or_else(|| Usage::error("`--image` is missing"));
         Ok(match name {
-            Name::Beside => Some(Pattern::Beside),
-            Name::Child => Some(Pattern::Child),
-            Name::Minimal => Some(Pattern::Minimal),
-            Name::Deployment => image()?.map(Pattern::Deployment),
-            Name::Job => image()?.map(Pattern::Job),
-            Name::Replicas => image()?.map(Pattern::Replicas),
-            Name::Schedule => image()?.map(Pattern::Schedule),
-            Name::Stateful => image()?.map(|image| Pattern::Stateful {
-                image,
+            Name::Beside => Pattern::Beside,
+            Name::Child => Pattern::Child,
+            Name::Minimal => Pattern::Minimal,
+            Name::Deployment => Pattern::Deployment(image()?),
+            Name::Job => Pattern::Job(image()?),
+            Name::Replicas => Pattern::Replicas(image()?),
+            Name::Schedule => Pattern::Schedule(image()?),
+            Name::Stateful => Pattern::Stateful {
+                image: image()?,
                 backups: self.backups,
-            }),
-            // Values of `--pattern` have neither.
-            Name::Backup | Name::Restore => None,
-            Name::Internal => {
-                let run = kind.and_then(|kind| format!("{kind}Run").parse().ok());
-                ask.need("--internal-kind", "Internal kind", self.internal_kind.clone(), run)?
-                    .map(Pattern::Internal)
+            },
+            Name::Internal => Pattern::Internal(
+                inputs
+                    .internal_kind
+                    .ok_or_else(|| Usage::error("`--internal-kind` is missing"))?,
+            ),
+            Name::Backup | Name::Restore => {
+                return Err(Usage::error(format!("`--pattern` cannot be `{}`", name.as_str())));
             }
         })
     }
@@ -125,12 +150,6 @@ impl Flags {
 
     /// Refuses flags that the pattern of a created controller does not use.
     fn check(&self, made: Option<Name>) -> Result<()> {
-        let runs = |name| {
-            matches!(
-                name,
-                Name::Deployment | Name::Job | Name::Replicas | Name::Schedule | Name::Stateful
-            )
-        };
         if self.image.is_some() && !made.is_some_and(runs) {
             return Err(Usage::error(
                 "`--image` needs a controller of pattern `deployment`, `job`, `replicas`, `schedule` or `stateful`, and none is created\n\n\

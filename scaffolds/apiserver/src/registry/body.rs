@@ -11,12 +11,20 @@ use crate::{
     strategy::{Empties, Strategy},
 };
 
+/// A decoded object.
+#[derive(Clone, Default)]
+pub(super) struct Decoded {
+    pub object: Value,
+    /// Whether the object has empty lists or maps. Go distinguishes them from absent ones until the object is stored.
+    pub has_empties: bool,
+}
+
 /// Reads the object of a create or update.
 ///
 /// # Errors
 /// 400, 415 or 422 for a body that is not an object of this kind; 400 for unknown or duplicate fields under
 /// [`Validation::Strict`].
-pub(super) fn read(work: &mut Work, validation: Validation) -> Result<Value, Status> {
+pub(super) fn read(work: &Work, validation: Validation) -> Result<Decoded, Status> {
     let (resource, call) = (work.resource(), work.call);
     if !resource.is_typed() && call.content_type.starts_with(kinds::protobuf::MEDIA_TYPE) {
         return Err(Status::unsupported_media_type(&[
@@ -34,7 +42,8 @@ pub(super) fn read(work: &mut Work, validation: Validation) -> Result<Value, Sta
         // One error with a line for each duplicate. Each is a warning of its own.
         strict_errors = vec![format!("yaml: unmarshal errors:\n  {}", strict_errors.join("\n  "))];
     }
-    strict_errors.extend(typed(work, &mut object)?);
+    let (unknown, has_empties) = typed(work, &mut object)?;
+    strict_errors.extend(unknown);
     if is_json && !strict_errors.is_empty() && resource.is_typed() {
         strict_errors = request::json::strict_errors(&call.body, &strict_errors);
     }
@@ -42,14 +51,14 @@ pub(super) fn read(work: &mut Work, validation: Validation) -> Result<Value, Sta
         Status::bad_request(format!("{}: {sentence}", cannot(&object, resource)))
     })?;
     resource.strategy.default(&mut object);
-    Ok(object)
+    Ok(Decoded { object, has_empties })
 }
 
-/// Decodes an object whose `apiVersion` and `kind` are right, and returns its unknown fields.
+/// Decodes an object whose `apiVersion` and `kind` are right. Returns its unknown fields, and whether it has empty lists or maps.
 ///
 /// # Errors
 /// The Status for an object with a field of the wrong type.
-pub(super) fn typed(work: &mut Work, object: &mut Value) -> Result<Vec<String>, Status> {
+pub(super) fn typed(work: &Work, object: &mut Value) -> Result<(Vec<String>, bool), Status> {
     read_as(work, Strategy::decode, object)
 }
 
@@ -57,20 +66,20 @@ pub(super) fn typed(work: &mut Work, object: &mut Value) -> Result<Vec<String>, 
 ///
 /// # Errors
 /// The Status for an object with a field of the wrong type.
-pub(super) fn converted(work: &mut Work, object: &mut Value) -> Result<Vec<String>, Status> {
+pub(super) fn converted(work: &Work, object: &mut Value) -> Result<(Vec<String>, bool), Status> {
     read_as(work, Strategy::convert, object)
 }
 
 type Decode = fn(&dyn Strategy, &mut Value) -> Result<Vec<String>, Status>;
 
-fn read_as(work: &mut Work, decode: Decode, object: &mut Value) -> Result<Vec<String>, Status> {
+fn read_as(work: &Work, decode: Decode, object: &mut Value) -> Result<(Vec<String>, bool), Status> {
     let resource = work.resource();
     let forgets = meta::of(object)
         .get("managedFields")
         .and_then(Value::as_array)
         .is_some_and(Vec::is_empty);
     let mut strict_errors = decode(resource.strategy.as_ref(), object)?;
-    work.has_empties = resource.strategy.empties(object, Empties::Meaningful);
+    let has_empties = resource.strategy.empties(object, Empties::Meaningful);
     if let Some(metadata) = object.get_mut("metadata").filter(|_| !resource.rules().is_built_in) {
         match object_meta::decode(metadata, "") {
             Ok(decoded) => {
@@ -91,7 +100,7 @@ fn read_as(work: &mut Work, decode: Decode, object: &mut Value) -> Result<Vec<St
         meta::set(object, "managedFields", Some(json!([])));
     }
     meta::of_mut(object);
-    Ok(strict_errors)
+    Ok((strict_errors, has_empties))
 }
 
 /// The reason that an object's `apiVersion` or `kind` is wrong.

@@ -26,7 +26,6 @@ pub fn amend(core: &Core, call: &Call, dry_run: bool, change: &Change<'_>) -> Re
         let live = Live::read_unconverted(&work, &key)?.ok_or_else(|| work.not_found(&call.name))?;
         let mut new = live.object.clone();
         change(&mut new)?;
-        work.forget_empties(&mut new);
         let other = record::settle(work.resource(), &mut new);
         if live.write(&work, &mut new, other, dry_run)?.is_some() {
             return Ok(new);

@@ -34,8 +34,8 @@ use work::Work;
 /// The Status to answer with.
 pub async fn write(core: &Core, call: &Call, warnings: &mut Vec<String>) -> Result<Reply, Status> {
     convert::check(&call.resource)?;
-    let mut work = Work::new(core, call);
-    let reply = verbs::write(&mut work).await;
+    let work = Work::new(core, call);
+    let reply = verbs::write(&work).await;
     warnings.append(&mut call.warnings.take());
     reply
 }

@@ -8,7 +8,7 @@ use crate::status::Status;
 /// # Errors
 /// The answer of `refuse`, under [`Validation::Strict`].
 pub(super) fn judge(
-    work: &mut Work,
+    work: &Work,
     validation: Validation,
     strict_errors: Vec<String>,
     refuse: impl FnOnce(String) -> Status,

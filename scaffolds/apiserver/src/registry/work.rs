@@ -5,7 +5,7 @@ use std::sync::Arc;
 use kubewright_machinery::time;
 use serde_json::Value;
 
-use super::owned::Conversions;
+use super::{body::Decoded, owned::Conversions};
 use crate::{
     apply::{self, Writer},
     call::Call,
@@ -23,9 +23,6 @@ pub(super) struct Work<'a> {
     pub call: &'a Call,
     /// The current time, in the format of `creationTimestamp`.
     pub now: String,
-    /// Whether the object that was decoded last has empty lists or maps. Go distinguishes them from absent ones until
-    /// the object is stored.
-    pub has_empties: bool,
     /// Objects in other versions, where a webhook converts them.
     pub(super) conversions: Conversions,
     /// The resource in all served versions: an entry of managedFields may be in any of them.
@@ -44,7 +41,6 @@ impl<'a> Work<'a> {
             core,
             call,
             now: time::text(core.now()),
-            has_empties: false,
             conversions: Conversions::default(),
             versions: versions.collect(),
         }
@@ -101,8 +97,12 @@ impl<'a> Work<'a> {
     }
 
     /// Updates managedFields after `manager` changed `live` to `new`.
-    pub fn own(&self, manager: &str, live: Option<&Value>, new: &mut Value) {
-        if !self.has_empties {
+    pub fn own(&self, manager: &str, live: Option<&Value>, new: &mut Decoded) {
+        let Decoded {
+            object: new,
+            has_empties,
+        } = new;
+        if !*has_empties {
             return self.as_writer(manager, |writer| apply::update(live, new, writer));
         }
         let mut encoded = new.clone();
@@ -119,9 +119,7 @@ impl<'a> Work<'a> {
 
     /// Gives an object the form that it will have when it is read from the store.
     pub fn forget_empties(&self, object: &mut Value) {
-        if self.has_empties {
-            self.resource().strategy.empties(object, Empties::Stored);
-        }
+        self.resource().strategy.empties(object, Empties::Stored);
     }
 
     /// Calls `write` with the identity of `manager`, or of the user agent if that is empty.

@@ -45,7 +45,7 @@ impl<K: AnyObject> Context<K> {
             ownership: &ownership,
             owner_key: &self.key,
             manager: &self.shared.manager,
-            applies: &self.shared.applies,
+            applies: &self.shared.state.applies,
             existing,
             watched: source.is_some(),
         };
@@ -72,8 +72,8 @@ impl<K: AnyObject> Context<K> {
             _ => {}
         }
         if self.is_gone() {
-            self.shared.applies.forget_owner(&self.key);
-            self.shared.blocked.forget_owner(&self.key);
+            self.shared.state.applies.forget_owner(&self.key);
+            self.shared.state.blocked.forget_owner(&self.key);
         }
         done.map(|done| done.applied)
     }
@@ -117,7 +117,7 @@ impl<K: AnyObject> Context<K> {
 
     /// Reconciles this object again when the object that has its child's name gets another controller or is deleted.
     fn wait_for<C: AnyObject>(&self, kind: &Kind<C>, found: &NotOwned, cached: Option<&Arc<C>>) -> Result<()> {
-        let (key, blocked) = (&found.key, &self.shared.blocked);
+        let (key, blocked) = (&found.key, &self.shared.state.blocked);
         blocked.wait(kind.id(), key, &self.key);
         let watched = self.shared.sources.contains_key(kind.id());
         let Some(source) = self.source(kind).ok().filter(|_| watched) else {

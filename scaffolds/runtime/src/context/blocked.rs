@@ -123,7 +123,7 @@ impl Blocked {
     /// One request at a time, each for the metadata of one object. An object is requested 100 ms after it was found in
     /// the way, then with delays that double up to 5 minutes, with up to 10 % jitter; at most ten requests are sent in a
     /// second.
-    pub(crate) async fn poll(self: Arc<Self>, queue: WorkQueue) {
+    pub(crate) async fn poll(&self, queue: &WorkQueue) {
         let mut jitter = Jitter::random();
         loop {
             let Some((slot, due)) = self.next() else {

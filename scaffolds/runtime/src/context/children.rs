@@ -180,7 +180,7 @@ impl<K: AnyObject> Context<K> {
         if let Err(why) = check_namespace(namespace) {
             return refuse(&format!("cannot be in namespace `{}`: {why}", namespace.escape_debug()));
         }
-        self.check_chosen(kind, namespace, || self.shared.gate.admits(namespace))?;
+        self.check_chosen(kind, namespace, || self.shared.state.gate.admits(namespace))?;
         Ok(ObjectKey::new(Some(namespace), name))
     }
 

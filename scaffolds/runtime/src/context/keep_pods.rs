@@ -127,7 +127,7 @@ impl<K: AnyObject> Context<K> {
         Box::pin(self.delete_surplus(wanted, &mut kept)).await?;
         Box::pin(self.create_missing(wanted, template, &mut kept)).await?;
         if kept.pods.len() != wanted {
-            self.shared.queue.add(self.key.clone(), Priority::Low);
+            self.shared.state.queue.add(self.key.clone(), Priority::Low);
         }
         Ok(kept)
     }
@@ -185,7 +185,7 @@ impl<K: AnyObject> Context<K> {
     }
 
     fn counts(&self, pod: &Pod) -> bool {
-        pods::is_active(pod) && !self.shared.deleted.lock().contains(uid(pod))
+        pods::is_active(pod) && !self.shared.state.deleted.lock().contains(uid(pod))
     }
 
     /// Deletes a Pod, and excludes it from the count from then on.
@@ -193,7 +193,7 @@ impl<K: AnyObject> Context<K> {
         let (kind, key, uid) = (Kind::<Pod>::of(), ObjectKey::of(pod), uid(pod).to_owned());
         // Dropped with this call if the reconcile is cancelled, and the request with it: the request may not have
         // arrived.
-        let mut deleting = self.shared.deleted.begin(&uid);
+        let mut deleting = self.shared.state.deleted.begin(&uid);
         let requests = Requests::beside(&self.shared.client, &kind, &key);
         let deleted = requests.delete(key.name(), &uid).await;
         // The entry is removed if the request failed, or if the watch has already reported the deletion.

@@ -24,7 +24,7 @@ pub(crate) use self::{
     cache::OWNER_INDEX,
     keep_pods::Deleted,
     orphans::{ORPHAN_INDEX, Selector, orphan_handler, orphan_namespace},
-    shared::{InFlight, KindSource, ReconcileShared, Sent, Writes},
+    shared::{ControllerState, InFlight, KindSource, ReconcileShared, Sent, Writes},
     shared_objects::{SHARED_INDEX, owner_uids},
     unchosen::Unchosen,
     unowned::{MARK_INDEX, marks},
@@ -112,7 +112,7 @@ impl<K: AnyObject> Context<K> {
     /// Requests a reconcile of another object of this controller, or of this one again, without a delay.
     pub fn wake(&self, wake: impl Into<Wake>) {
         let Wake { key, priority } = wake.into();
-        self.shared.queue.add(key, priority.unwrap_or(Priority::Normal));
+        self.shared.state.queue.add(key, priority.unwrap_or(Priority::Normal));
     }
 
     /// Sets the priority with which this object is requeued, by the returned action or after a failure. By default it

@@ -54,7 +54,34 @@ impl Writes {
     }
 }
 
-/// The shared state of a controller's reconciles.
+/// The state of one controller, which its event handlers and its reconciles change.
+pub(crate) struct ControllerState {
+    pub(crate) controller: Arc<str>,
+    pub(crate) queue: WorkQueue,
+    pub(crate) gate: Gate,
+    pub(crate) applies: Applies,
+    pub(crate) blocked: Blocked,
+    pub(crate) unchosen: Unchosen,
+    pub(crate) deleted: Deleted,
+    pub(crate) in_flight: InFlight,
+}
+
+impl ControllerState {
+    pub(crate) fn new(controller: &str, queue: WorkQueue, gate: Gate) -> Arc<Self> {
+        Arc::new(Self {
+            controller: controller.into(),
+            queue,
+            gate,
+            applies: Applies::default(),
+            blocked: Blocked::default(),
+            unchosen: Unchosen::default(),
+            deleted: Deleted::default(),
+            in_flight: InFlight::default(),
+        })
+    }
+}
+
+/// The shared parts of a controller's reconciles.
 pub(crate) struct ReconcileShared<K> {
     pub(crate) client: Client,
     pub(crate) recorder: Recorder,
@@ -63,8 +90,7 @@ pub(crate) struct ReconcileShared<K> {
     pub(crate) manager: String,
     /// The label by which the caches select children.
     pub(crate) label: ChildLabel,
-    /// For a reconcile that cannot do all its work in one run.
-    pub(crate) queue: WorkQueue,
+    pub(crate) state: Arc<ControllerState>,
     /// The namespace of the children of cluster-scoped objects.
     pub(crate) namespace: String,
     pub(crate) main: KindSource<K>,
@@ -72,13 +98,7 @@ pub(crate) struct ReconcileShared<K> {
     pub(crate) prunes: HashSet<KindId>,
     /// Whether another controller owns the status of the main kind.
     pub(crate) foreign: bool,
-    pub(crate) applies: Arc<Applies>,
-    pub(crate) blocked: Arc<Blocked>,
-    pub(crate) unchosen: Arc<Unchosen>,
     pub(crate) claims: HashMap<KindId, Selector<K>>,
-    pub(crate) deleted: Arc<Deleted>,
-    pub(crate) in_flight: Arc<InFlight>,
-    pub(crate) gate: Gate,
 }
 
 impl<K: Watchable> ReconcileShared<K> {
@@ -105,24 +125,24 @@ impl InFlight {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).get(key).cloned()
     }
 
-    pub(crate) fn begin(self: &Arc<Self>, key: &ObjectKey, sent: Sent) -> InFlightGuard {
+    pub(crate) fn begin(&self, key: &ObjectKey, sent: Sent) -> InFlightGuard<'_> {
         self.0
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .insert(key.clone(), sent);
         InFlightGuard {
-            of: self.clone(),
+            of: self,
             key: key.clone(),
         }
     }
 }
 
-pub(crate) struct InFlightGuard {
-    of: Arc<InFlight>,
+pub(crate) struct InFlightGuard<'a> {
+    of: &'a InFlight,
     key: ObjectKey,
 }
 
-impl Drop for InFlightGuard {
+impl Drop for InFlightGuard<'_> {
     fn drop(&mut self) {
         self.of
             .0

@@ -128,7 +128,7 @@ impl<K: AnyObject> Context<K> {
                 self.observe_child(kind, C::clone(&written))?;
                 released += 1;
             }
-            self.shared.applies.forget(kind.id(), &self.key, &key);
+            self.shared.state.applies.forget(kind.id(), &self.key, &key);
         }
         Ok(released)
     }

@@ -94,7 +94,11 @@ impl<K: AnyObject> Context<K> {
             return Ok(false);
         };
         let patch = json!({"metadata": {"resourceVersion": latest.meta().resource_version}, "status": diff});
-        let guard = self.shared.in_flight.begin(&self.key, Sent::Status(after.clone()));
+        let guard = self
+            .shared
+            .state
+            .in_flight
+            .begin(&self.key, Sent::Status(after.clone()));
         let written = self.patch(Some("status"), patch, manager).await?;
         self.observe(written);
         drop(guard);

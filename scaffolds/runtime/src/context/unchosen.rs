@@ -48,7 +48,7 @@ impl<K: AnyObject> Context<K> {
         if is_chosen() {
             return Ok(());
         }
-        let unchosen = &self.shared.unchosen;
+        let unchosen = &self.shared.state.unchosen;
         unchosen.wait(namespace, &self.key);
         // A namespace that joined before we waited has caused no wake-up.
         if is_chosen() {

@@ -22,7 +22,7 @@ use super::{
     wake::{Mapping, map_handler},
 };
 use crate::{
-    context::Blocked,
+    context::ControllerState,
     error::{Error, Result},
     informer::{Informer, InformerConfig, Scope},
     isolate::Authored,
@@ -32,7 +32,6 @@ use crate::{
     object::AnyObject,
     predicate::{Filter, Predicate},
     priority::Wake,
-    queue::WorkQueue,
     store::Store,
 };
 
@@ -67,11 +66,9 @@ struct WatchRegistry {
 
 /// The parts of the controller and its manager that a watch uses.
 struct Connected {
-    controller: Arc<str>,
+    state: Arc<ControllerState>,
     client: Client,
     namespaces: BTreeSet<String>,
-    queue: WorkQueue,
-    blocked: Arc<Blocked>,
     /// Takes the watches to the task that runs them.
     run: mpsc::UnboundedSender<Pending<()>>,
 }
@@ -153,9 +150,9 @@ impl AddedWatches {
         let filter = Filter {
             predicate: Predicate::new(|_| true),
             kind: kind.clone(),
-            controller: of.controller.clone(),
+            controller: of.state.controller.clone(),
         };
-        let handler = map_handler(of.queue.clone(), of.blocked.clone(), filter, map);
+        let handler = map_handler(of.state.clone(), filter, map);
         let ended = Arc::<AtomicBool>::default();
         let has_ended = ended.clone();
         informer.subscribe(move |delta| {
@@ -167,7 +164,7 @@ impl AddedWatches {
         let (stop, stopped) = oneshot::channel();
         let run = run(informer.clone(), stopped);
         of.run.send(Box::pin(run)).map_err(|_| stopping())?;
-        info!(controller = &*of.controller, %kind, "a watch is added");
+        info!(controller = &*of.state.controller, %kind, "a watch is added");
         let added = Added {
             informer: Box::new(informer.clone()),
             ended,
@@ -187,7 +184,7 @@ impl AddedWatches {
         if known.is_some() {
             let text = format!(
                 "the `AddedWatches` of `{}` are those of another controller",
-                wiring.controller
+                wiring.state.controller
             );
             return Err(Error::Setup(format!(
                 "{text}\n\nhint: make others with `AddedWatches::new`"
@@ -195,11 +192,9 @@ impl AddedWatches {
         }
         let (run, watches) = mpsc::unbounded_channel();
         let connected = Connected {
-            controller: wiring.controller.clone(),
+            state: wiring.state.clone(),
             client: manager.client().clone(),
             namespaces: manager.watched().clone(),
-            queue: wiring.queue.clone(),
-            blocked: wiring.blocked.clone(),
             run,
         };
         *known = Some(Arc::new(connected));

@@ -4,12 +4,9 @@ use std::sync::Arc;
 
 use super::{Controller, Named, sources::Sources, uses::subscribe};
 use crate::{
-    child::Applies,
     condition_types::check_polarity,
-    context::{Blocked, Deleted, InFlight, ReconcileShared, Unchosen},
+    context::{ControllerState, ReconcileShared},
     error::{Error, Result},
-    informer::Delta,
-    key::ObjectKey,
     kind::Kind,
     manager::{Claim, Joining, Manager},
     metrics::QueueMetrics,
@@ -23,12 +20,7 @@ use crate::{
 
 /// The parts of a controller that its subscriptions use.
 pub(super) struct Wiring<K> {
-    pub(super) controller: Arc<str>,
-    pub(super) queue: WorkQueue,
-    pub(super) blocked: Arc<Blocked>,
-    pub(super) unchosen: Arc<Unchosen>,
-    pub(super) applies: Arc<Applies>,
-    pub(super) deleted: Arc<Deleted>,
+    pub(super) state: Arc<ControllerState>,
     /// The kind that the controller reconciles.
     pub(super) kind: Kind<K>,
 }
@@ -81,32 +73,27 @@ impl<K: AnyObject> Controller<K> {
         };
         let registration = self.registration(reconciler.finalizer().is_some());
         joining.claim(registration, &self.kind, condition)?;
+        let queue = WorkQueue::new(self.backoff, QueueMetrics::new(manager.metrics(), &self.name))
+            .shared_by(workers)
+            .limited(self.limit)
+            .asleep();
+        let state = ControllerState::new(&self.name, queue, manager.gate().clone());
         let wiring = Wiring {
-            controller: self.name.as_str().into(),
-            queue: WorkQueue::new(self.backoff, QueueMetrics::new(manager.metrics(), &self.name))
-                .shared_by(workers)
-                .limited(self.limit)
-                .asleep(),
-            blocked: Arc::default(),
-            unchosen: Arc::default(),
-            applies: Arc::default(),
-            deleted: Arc::default(),
+            state: state.clone(),
             kind: self.kind,
         };
-        let in_flight = Arc::<InFlight>::default();
         let filter = self.predicate.map(|predicate| wiring.filter(&wiring.kind, predicate));
-        let primary = PrimaryEvents::new(wiring.queue.clone(), in_flight.clone(), filter, manager.gate().clone());
-        let primary = Arc::new(primary);
-        joining.background(wiring.blocked.clone().poll(wiring.queue.clone()));
+        let primary = Arc::new(PrimaryEvents::new(state.clone(), filter));
+        let polled = state.clone();
+        joining.background(async move { polled.blocked.poll(&polled.queue).await });
         let alarms = Arc::new(Alarms::new(manager.clock().clone()));
-        joining.background(alarms.clone().ring(wiring.queue.clone()));
+        joining.background(alarms.clone().ring(state.queue.clone()));
         let outage = Arc::<Outage>::default();
         joining.background(outage.clone().report(self.name.clone()));
-        let source = subscribe(
-            joining,
-            joining.informer_of(&wiring.kind),
-            primary_handler(&wiring, primary.clone()),
-        );
+        let events = primary.clone();
+        let source = subscribe(joining, joining.informer_of(&wiring.kind), move |delta| {
+            events.on_event(delta);
+        });
         manager.require(&wiring.kind);
         let mut sources = Sources::new();
         for connect in self.sources {
@@ -136,24 +123,18 @@ impl<K: AnyObject> Controller<K> {
             clock: manager.clock().clone(),
             manager: manager.field_manager(&self.name),
             label: manager.child_label(),
-            queue: wiring.queue.clone(),
+            state: state.clone(),
             namespace: manager.namespace().to_owned(),
             main: source,
             sources,
             prunes: self.prunes,
             claims: self.claims,
-            deleted: wiring.deleted,
             foreign: self.foreign,
-            applies: wiring.applies,
-            blocked: wiring.blocked,
-            unchosen: wiring.unchosen,
-            in_flight,
-            gate: manager.gate().clone(),
         };
         let worker = Worker {
             metrics: manager.metrics().controller(&self.name, workers),
             name: self.name,
-            queue: wiring.queue,
+            state,
             shared: Arc::new(shared),
             reconciler,
             conditions: manager.conditions().clone(),
@@ -163,7 +144,6 @@ impl<K: AnyObject> Controller<K> {
             heartbeat: manager.heartbeat().clone(),
             timeout: self.timeout,
             primary,
-            gate: manager.gate().clone(),
         };
         Ok((worker, workers))
     }
@@ -175,26 +155,8 @@ impl<K> Wiring<K> {
         Filter {
             predicate,
             kind: kind.clone(),
-            controller: self.controller.clone(),
+            controller: self.state.controller.clone(),
         }
-    }
-}
-
-/// Handles a change of an object of the controller's own kind. Nothing is remembered of an object that is gone.
-fn primary_handler<K: AnyObject>(
-    wiring: &Wiring<K>,
-    primary: Arc<PrimaryEvents<K>>,
-) -> impl Fn(&Delta<K>) + Send + Sync + 'static {
-    let (applies, blocked) = (wiring.applies.clone(), wiring.blocked.clone());
-    let unchosen = wiring.unchosen.clone();
-    move |delta| {
-        if let Delta::Deleted(owner) = delta {
-            let key = ObjectKey::of(&**owner);
-            applies.forget_owner(&key);
-            blocked.forget_owner(&key);
-            unchosen.forget_owner(&key);
-        }
-        primary.on_event(delta);
     }
 }
 
@@ -211,6 +173,8 @@ mod tests {
     use super::*;
     use crate::{
         controller::wake::{controllers, own_handler},
+        informer::Delta,
+        key::ObjectKey,
         metrics::Metrics,
         namespaces::Gate,
         object::Object,
@@ -218,13 +182,9 @@ mod tests {
     };
 
     fn wiring() -> Wiring<ReplicaSet> {
+        let queue = WorkQueue::new(Backoff::default(), Metrics::new().queue("web"));
         Wiring {
-            controller: "web".into(),
-            queue: WorkQueue::new(Backoff::default(), Metrics::new().queue("web")),
-            blocked: Arc::default(),
-            unchosen: Arc::default(),
-            applies: Arc::default(),
-            deleted: Arc::default(),
+            state: ControllerState::new("web", queue, Gate::default()),
             kind: Kind::of(),
         }
     }
@@ -255,7 +215,7 @@ mod tests {
     #[test]
     fn applies_are_forgotten_with_the_child_and_with_the_owner() {
         let wiring = wiring();
-        let applies = wiring.applies.clone();
+        let applies = &wiring.state.applies;
         let key = |name: &str| ObjectKey::new(Some("default"), name);
         for owner in ["one", "two"] {
             applies.note(Kind::<Pod>::of().id(), &key(owner), &key("a"));
@@ -271,12 +231,12 @@ mod tests {
         child(&Delta::Deleted(pod));
         assert_eq!(applies.count(), (2, 3));
 
-        let primary = PrimaryEvents::new(wiring.queue.clone(), Arc::default(), None, Gate::default());
-        let owner = primary_handler(&wiring, Arc::new(primary));
+        let primary = PrimaryEvents::new(wiring.state.clone(), None);
+        let owner = |delta| primary.on_event(&delta);
         let two: Arc<ReplicaSet> = Arc::new(named("two"));
-        owner(&Delta::Resync(two.clone()));
+        owner(Delta::Resync(two.clone()));
         assert_eq!(applies.count(), (2, 3));
-        owner(&Delta::Deleted(two));
+        owner(Delta::Deleted(two));
         assert_eq!(applies.count(), (1, 1));
         // The entry of an owner is removed with its last child.
         let child = own_handler(&wiring, any::<ConfigMap>(&wiring), controllers);

@@ -169,11 +169,11 @@ impl<K: AnyObject> Controller<K> {
     /// ends, too. If a change must not be missed, the reconcile that every object gets after a restart has to find it.
     pub fn watches_channel(mut self, mut keys: mpsc::Receiver<impl Into<Wake> + Send + 'static>) -> Self {
         self.sources.push(Box::new(move |joining, wiring, _| {
-            let queue = wiring.queue.clone();
+            let state = wiring.state.clone();
             joining.background(async move {
                 while let Some(wake) = keys.recv().await {
                     let Wake { key, priority } = wake.into();
-                    queue.add(key, priority.unwrap_or(Priority::Normal));
+                    state.queue.add(key, priority.unwrap_or(Priority::Normal));
                 }
             });
             Ok(())

@@ -89,7 +89,7 @@ impl<K: AnyObject, C: AnyObject> Uses<K, C> {
         controller.sources.push(Box::new(move |joining, wiring, sources| {
             let owned = own_handler(wiring, wiring.filter(&kind, Predicate::new(|_| true)), controllers);
             let owners = joining.informer_of(&wiring.kind).store();
-            let orphaned = orphan_handler(wiring.queue.clone(), owners, selector);
+            let orphaned = orphan_handler(wiring.state.queue.clone(), owners, selector);
             // An orphan may lack the operator's label.
             let informer = joining.informer_of(&kind);
             joining.manager().require(&kind);
@@ -205,12 +205,7 @@ impl<K: AnyObject, C: AnyObject> Uses<K, C> {
         self.controller.uses.push(Use::watched(&kind));
         self.controller.sources.push(Box::new(move |joining, wiring, sources| {
             let filter = wiring.filter(&kind, predicate);
-            let handler = map_handler(
-                wiring.queue.clone(),
-                wiring.blocked.clone(),
-                filter,
-                Authored::new(Arc::new(map)),
-            );
+            let handler = map_handler(wiring.state.clone(), filter, Authored::new(Arc::new(map)));
             let source = subscribe(joining, joining.informer_of(&kind), handler);
             joining.on_presence(&source.informer, presence_handler(wiring, joining));
             // Another controller may adopt the object as a child, by its name.

@@ -7,7 +7,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use super::register::Wiring;
 use crate::{
     child::{applied_for, controller_of, group_of, owners_of},
-    context::Blocked,
+    context::ControllerState,
     informer::Delta,
     isolate::Authored,
     key::ObjectKey,
@@ -16,7 +16,6 @@ use crate::{
     object::AnyObject,
     predicate::Filter,
     priority::{Priority, Wake},
-    queue::WorkQueue,
     worker::priority,
 };
 
@@ -29,23 +28,22 @@ pub(super) fn own_handler<K: AnyObject, C: AnyObject>(
     filter: Filter<C>,
     woken: Owners<K, C>,
 ) -> impl Fn(&Delta<C>) + Send + Sync + 'static {
-    let (queue, blocked, applies) = (wiring.queue.clone(), wiring.blocked.clone(), wiring.applies.clone());
-    let (deleted, owners) = (wiring.deleted.clone(), wiring.kind.clone());
+    let (state, owners) = (wiring.state.clone(), wiring.kind.clone());
     move |delta| {
         if filter.passes(delta) {
             for owner in objects(delta).flat_map(|child| woken(&owners, child)) {
-                queue.add(owner, priority(delta));
+                state.queue.add(owner, priority(delta));
             }
         }
         if let Some(child) = objects(delta).next() {
             let key = ObjectKey::of(child);
-            for waiting in blocked.wake(filter.kind.id(), &key) {
-                queue.add(waiting, priority(delta));
+            for waiting in state.blocked.wake(filter.kind.id(), &key) {
+                state.queue.add(waiting, priority(delta));
             }
             if matches!(delta, Delta::Deleted(_)) {
-                deleted.forget(child);
+                state.deleted.forget(child);
                 for owner in woken(&owners, child) {
-                    applies.forget(filter.kind.id(), &owner, &key);
+                    state.applies.forget(filter.kind.id(), &owner, &key);
                 }
             }
         }
@@ -57,24 +55,23 @@ pub(super) type Mapping<W> = Authored<dyn Fn(&W) -> Vec<Wake> + Send + Sync>;
 
 /// Handles a watched object's change for the objects that `map` names.
 pub(super) fn map_handler<W: AnyObject>(
-    queue: WorkQueue,
-    blocked: Arc<Blocked>,
+    state: Arc<ControllerState>,
     filter: Filter<W>,
     map: Mapping<W>,
 ) -> impl Fn(&Delta<W>) + Send + Sync + 'static {
     move |delta| {
         // The object may have the name of a child.
-        for waiting in blocked.wake(filter.kind.id(), &delta.key()) {
-            queue.add(waiting, priority(delta));
+        for waiting in state.blocked.wake(filter.kind.id(), &delta.key()) {
+            state.queue.add(waiting, priority(delta));
         }
         // Before the workers start, every object is queued anyway.
-        if queue.is_asleep() || !filter.passes(delta) {
+        if state.queue.is_asleep() || !filter.passes(delta) {
             return;
         }
         for watched in objects(delta) {
             match map.call(|map| map(watched)) {
                 Ok(wakes) => wakes.into_iter().for_each(|wake| {
-                    queue.add(wake.key, wake.priority.unwrap_or(priority(delta)));
+                    state.queue.add(wake.key, wake.priority.unwrap_or(priority(delta)));
                 }),
                 Err(panic) => {
                     let (controller, kind, object) = (&*filter.controller, filter.kind.kind(), delta.key());
@@ -90,10 +87,10 @@ pub(super) fn presence_handler<K: AnyObject>(
     wiring: &Wiring<K>,
     joining: &Joining<'_>,
 ) -> impl Fn(bool) + Send + Sync + 'static {
-    let (queue, objects) = (wiring.queue.clone(), joining.informer_of(&wiring.kind).store());
+    let (state, objects) = (wiring.state.clone(), joining.informer_of(&wiring.kind).store());
     move |_| {
         for key in objects.keys() {
-            queue.add(key, Priority::Low);
+            state.queue.add(key, Priority::Low);
         }
     }
 }

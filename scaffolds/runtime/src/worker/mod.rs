@@ -32,16 +32,15 @@ pub(crate) use self::{
 };
 use crate::{
     condition_types::ConditionTypes,
-    context::{Context, ReconcileShared},
+    context::{Context, ControllerState, ReconcileShared},
     heartbeat::Heartbeat,
     informer::Delta,
     isolate::{isolated, isolated_future},
     key::ObjectKey,
     metrics::{ControllerMetrics, Outcome},
-    namespaces::Gate,
     object::AnyObject,
     priority::Priority,
-    queue::{Held, WorkQueue},
+    queue::Held,
     reconciler::Reconciler,
 };
 
@@ -51,7 +50,7 @@ static RECONCILES: AtomicU64 = AtomicU64::new(1);
 /// A controller as its workers use it.
 pub(crate) struct Worker<K: AnyObject, R> {
     pub(crate) name: String,
-    pub(crate) queue: WorkQueue,
+    pub(crate) state: Arc<ControllerState>,
     pub(crate) shared: Arc<ReconcileShared<K>>,
     pub(crate) reconciler: R,
     pub(crate) metrics: ControllerMetrics,
@@ -62,7 +61,6 @@ pub(crate) struct Worker<K: AnyObject, R> {
     pub(crate) heartbeat: Heartbeat,
     pub(crate) timeout: Option<Duration>,
     pub(crate) primary: Arc<PrimaryEvents<K>>,
-    pub(crate) gate: Gate,
 }
 
 /// Work of a controller that is under way.
@@ -102,7 +100,7 @@ impl<K: AnyObject, R: Reconciler<K>> Runnable for Worker<K, R> {
     fn start(&self) -> Pending<'_> {
         Box::pin(async {
             // In this order: a change that is not delivered after this call is in the store already.
-            self.queue.wake();
+            self.state.queue.wake();
             self.primary.start();
             self.enqueue_all(|_| true).await;
         })
@@ -110,8 +108,8 @@ impl<K: AnyObject, R: Reconciler<K>> Runnable for Worker<K, R> {
 
     fn queue_namespace<'a>(&'a self, namespace: &'a str) -> Pending<'a> {
         Box::pin(async move {
-            for owner in self.shared.unchosen.wake(namespace) {
-                self.queue.add(owner, Priority::Normal);
+            for owner in self.state.unchosen.wake(namespace) {
+                self.state.queue.add(owner, Priority::Normal);
             }
             self.enqueue_all(|key| key.namespace() == Some(namespace)).await;
         })
@@ -121,7 +119,7 @@ impl<K: AnyObject, R: Reconciler<K>> Runnable for Worker<K, R> {
         Box::pin(async move {
             let polls = self.heartbeat.polls(&self.name);
             let mut frequent = Frequent::default();
-            while let Some(held) = self.queue.next().await {
+            while let Some(held) = self.state.queue.next().await {
                 let id = RECONCILES.fetch_add(1, Ordering::Relaxed);
                 let span = info_span!(
                     "reconcile",
@@ -141,7 +139,7 @@ impl<K: AnyObject, R: Reconciler<K>> Runnable for Worker<K, R> {
                 if let Err(panic) = isolated_future(polls.observed(&key, processed)).await {
                     self.metrics.panicked();
                     span.in_scope(|| error!("a panic outside of the reconciler: {panic}"));
-                    self.queue.add_rate_limited(key, priority);
+                    self.state.queue.add_rate_limited(key, priority);
                 }
                 // A run need not wait for anything: then other controllers, watches and probes have their turn here.
                 yield_now().await;
@@ -150,15 +148,15 @@ impl<K: AnyObject, R: Reconciler<K>> Runnable for Worker<K, R> {
     }
 
     fn shut_down(&self) {
-        self.queue.shut_down();
+        self.state.queue.shut_down();
     }
 
     fn is_shut_down(&self) -> bool {
-        self.queue.is_shut_down()
+        self.state.queue.is_shut_down()
     }
 
     fn under_way(&self) -> usize {
-        self.queue.held()
+        self.state.queue.held()
     }
 }
 
@@ -179,7 +177,7 @@ impl<K: AnyObject, R: Reconciler<K>> Worker<K, R> {
 
     async fn process(&self, held: Held, reconcile_id: u64) {
         // This run waits again if it has to.
-        self.shared.unchosen.forget_owner(held.key());
+        self.state.unchosen.forget_owner(held.key());
         let key = held.key().clone();
         self.alarms.clear(&key);
         // Also if its namespace was deleted right after it.
@@ -189,9 +187,9 @@ impl<K: AnyObject, R: Reconciler<K>> Worker<K, R> {
             self.metrics.panicked();
             error!("`deleted` panicked; it is not called again for this object: {panic}");
         }
-        let Some(_pass) = self.gate.pass(held.key()) else {
+        let Some(_pass) = self.state.gate.pass(held.key()) else {
             // Its namespace joins, and then it is queued again; or it leaves.
-            self.queue.forget(held.key());
+            self.state.queue.forget(held.key());
             self.traces.forget(held.key());
             return;
         };
@@ -199,11 +197,11 @@ impl<K: AnyObject, R: Reconciler<K>> Worker<K, R> {
         let _under_way = self.shared.recorder.reconciles().begin();
         let Some(object) = self.shared.main.informer.store().get(&key) else {
             // Gone, or undecodable, which the informer reports.
-            self.queue.forget(&key);
+            self.state.queue.forget(&key);
             self.traces.forget(&key);
             return;
         };
-        let attempt = self.queue.failures(&key);
+        let attempt = self.state.queue.failures(&key);
         let cx = Context {
             shared: self.shared.clone(),
             key,

@@ -9,22 +9,18 @@ use std::{
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 
 use crate::{
-    context::{InFlight, Sent},
+    context::{ControllerState, InFlight, Sent},
     informer::Delta,
     key::ObjectKey,
-    namespaces::Gate,
     object::AnyObject,
     predicate::Filter,
     priority::Priority,
-    queue::WorkQueue,
 };
 
 /// Turns changes of a controller's own kind into keys of its queue.
 pub(crate) struct PrimaryEvents<K> {
-    queue: WorkQueue,
-    in_flight: Arc<InFlight>,
+    state: Arc<ControllerState>,
     filter: Option<Filter<K>>,
-    gate: Gate,
     seen: Mutex<SeenDeletions>,
 }
 
@@ -40,21 +36,25 @@ struct SeenDeletions {
 }
 
 impl<K: AnyObject> PrimaryEvents<K> {
-    pub(crate) fn new(queue: WorkQueue, in_flight: Arc<InFlight>, filter: Option<Filter<K>>, gate: Gate) -> Self {
+    pub(crate) fn new(state: Arc<ControllerState>, filter: Option<Filter<K>>) -> Self {
         Self {
-            queue,
-            in_flight,
+            state,
             filter,
-            gate,
             seen: Mutex::default(),
         }
     }
 
-    /// Queues the object of a change, unless this controller made the change or its predicate excludes it.
+    /// Queues the object of a change, unless this controller made the change or its predicate excludes it. Nothing is remembered
+    /// of an object that is gone.
     pub(crate) fn on_event(&self, delta: &Delta<K>) {
         let key = delta.key();
+        if let Delta::Deleted(_) = delta {
+            self.state.applies.forget_owner(&key);
+            self.state.blocked.forget_owner(&key);
+            self.state.unchosen.forget_owner(&key);
+        }
         let was_own = match delta {
-            Delta::Updated { old, new } => is_own_write(&self.in_flight, &key, &**old, &**new),
+            Delta::Updated { old, new } => is_own_write(&self.state.in_flight, &key, &**old, &**new),
             _ => false,
         };
         // The informer reports an invalid object; there is nothing to reconcile.
@@ -68,9 +68,9 @@ impl<K: AnyObject> PrimaryEvents<K> {
             // A run that failed on this generation would fail again, regardless of the status: otherwise two
             // controllers that write each other's condition would wake each other without any delay.
             Delta::Updated { old, new } if is_status_alone(&**old, &**new) => {
-                self.queue.add_within_backoff(key, priority(delta));
+                self.state.queue.add_within_backoff(key, priority(delta));
             }
-            _ => self.queue.add(key, priority(delta)),
+            _ => self.state.queue.add(key, priority(delta)),
         }
     }
 
@@ -80,7 +80,10 @@ impl<K: AnyObject> PrimaryEvents<K> {
         if let (true, Delta::Deleted(object)) = (seen.has_workers, delta) {
             seen.released.remove(object.meta().uid.as_deref().unwrap_or_default());
             // A namespace leaves the cache once it is closed: its objects were not deleted.
-            if key.namespace().is_none_or(|namespace| self.gate.admits(namespace)) {
+            if key
+                .namespace()
+                .is_none_or(|namespace| self.state.gate.admits(namespace))
+            {
                 seen.deleted.insert(key.clone());
             }
         }
@@ -90,7 +93,7 @@ impl<K: AnyObject> PrimaryEvents<K> {
     /// Queues the object of a change that passes the predicate.
     pub(super) fn enqueue(&self, delta: &Delta<K>) {
         if self.filter.as_ref().is_none_or(|filter| filter.passes(delta)) {
-            self.queue.add(delta.key(), priority(delta));
+            self.state.queue.add(delta.key(), priority(delta));
         }
     }
 

@@ -133,7 +133,7 @@ impl<K: AnyObject, R: Reconciler<K>> Worker<K, R> {
         let mut finalizers = cx.object.meta().finalizers.clone().unwrap_or_default();
         finalizers.push(name.to_owned());
         let patch = finalizers_patch(&*cx.object, &finalizers);
-        let guard = cx.shared.in_flight.begin(&cx.key, Sent::Finalizers(finalizers));
+        let guard = cx.shared.state.in_flight.begin(&cx.key, Sent::Finalizers(finalizers));
         let stored = cx.patch(None, patch, &cx.shared.manager).await?;
         cx.observe(stored.clone());
         drop(guard);

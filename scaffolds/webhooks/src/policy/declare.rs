@@ -1,10 +1,9 @@
 //! The declaration of a policy: what it is about, and what its expressions read. What it does is its form.
 
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::LabelSelector;
 use kubewright_runtime::Kind;
 
 use super::params::Params;
-use crate::scope::{FailurePolicy, Operation, Scope};
+use crate::scope::{Scope, scope_builders};
 
 /// An admission policy, before it is registered with a [`Manager`](kubewright_runtime::Manager): the API server evaluates it for each
 /// write of its objects, without the operator.
@@ -48,51 +47,9 @@ pub(crate) struct Declared {
     pub(crate) params: Option<Params>,
 }
 
+scope_builders!(impl[F] Policy<F>);
+
 impl<F> Policy<F> {
-    /// The operations that it is about, in place of create and update.
-    pub fn operations(mut self, operations: impl IntoIterator<Item = Operation>) -> Self {
-        self.declared.scope.operations = operations.into_iter().collect();
-        self
-    }
-
-    /// Is about writes of this subresource too, such as `status`.
-    pub fn subresource(mut self, name: impl Into<String>) -> Self {
-        self.declared.scope.subresources.insert(name.into());
-        self
-    }
-
-    /// Only in namespaces with these labels.
-    pub fn namespaces(mut self, selector: LabelSelector) -> Self {
-        self.declared.scope.namespaces = Some(selector);
-        self
-    }
-
-    /// Only about objects with these labels, before or after the change. Whoever writes an object can leave a label out.
-    pub fn objects(mut self, selector: LabelSelector) -> Self {
-        self.declared.scope.objects = Some(selector);
-        self
-    }
-
-    /// Only if this expression is true, in addition to earlier ones. It is over `object`, `oldObject`, `request`,
-    /// `authorizer` and `params`; it sees neither variables nor the namespace. The name is in error messages.
-    pub fn when(mut self, name: impl Into<String>, expression: impl Into<String>) -> Self {
-        self.declared.scope.conditions.push([name.into(), expression.into()]);
-        self
-    }
-
-    /// Is about objects that are being deleted too. Then an object that it refuses keeps its finalizers, and its namespace
-    /// cannot be deleted.
-    pub fn even_if_deleting(mut self) -> Self {
-        self.declared.scope.unless_deleting = false;
-        self
-    }
-
-    /// Sets the treatment of a request for which an expression has no value, or costs too much. It does not concern refusals.
-    pub fn failure_policy(mut self, policy: FailurePolicy) -> Self {
-        self.declared.scope.failure_policy = Some(policy);
-        self
-    }
-
     /// A value that later expressions read as `variables.NAME`. It is computed once for each request, when it is first read.
     pub fn variable(mut self, name: impl Into<String>, expression: impl Into<String>) -> Self {
         self.declared.variables.push([name.into(), expression.into()]);

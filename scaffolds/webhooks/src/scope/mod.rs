@@ -55,6 +55,68 @@ pub(crate) struct Scope {
     pub(crate) failure_policy: Option<FailurePolicy>,
 }
 
+/// Adds the methods that change the `Scope` in `declared`, which webhooks and policies have in common.
+macro_rules! scope_builders {
+    (impl[$($generics:tt)*] $builder:ty) => {
+        impl<$($generics)*> $builder {
+            /// The operations that it matches, in place of create and update.
+            pub fn operations(mut self, operations: impl IntoIterator<Item = $crate::Operation>) -> Self {
+                self.declared.scope.operations = operations.into_iter().collect();
+                self
+            }
+
+            /// Matches writes of this subresource too, such as `status`, whose objects are of the kind itself. Writes of the
+            /// status are frequent, and each waits for the answer of a webhook.
+            pub fn subresource(mut self, name: impl Into<String>) -> Self {
+                self.declared.scope.subresources.insert(name.into());
+                self
+            }
+
+            /// Only in namespaces with these labels. For a webhook, `system` cannot be a value of an expression: `make deploy`
+            /// replaces it by the operator's namespace.
+            pub fn namespaces(
+                mut self,
+                selector: k8s_openapi::apimachinery::pkg::apis::meta::v1::LabelSelector,
+            ) -> Self {
+                self.declared.scope.namespaces = Some(selector);
+                self
+            }
+
+            /// Only objects with these labels, before or after the change. Clients that write an object can leave a label out.
+            pub fn objects(
+                mut self,
+                selector: k8s_openapi::apimachinery::pkg::apis::meta::v1::LabelSelector,
+            ) -> Self {
+                self.declared.scope.objects = Some(selector);
+                self
+            }
+
+            /// Only if this expression of the Common Expression Language is true, in addition to earlier ones. It is over
+            /// `object`, `oldObject`, `request` and `authorizer`, for a policy also over `params`; variables and the namespace are
+            /// not available. It is compiled when the webhook is registered, or by `make manifests`. Error messages contain the name.
+            pub fn when(mut self, name: impl Into<String>, expression: impl Into<String>) -> Self {
+                self.declared.scope.conditions.push([name.into(), expression.into()]);
+                self
+            }
+
+            /// Matches objects that are being deleted too. Then an object that is refused, or whose webhook is down, keeps its
+            /// finalizers, and its namespace cannot be deleted.
+            pub fn even_if_deleting(mut self) -> Self {
+                self.declared.scope.unless_deleting = false;
+                self
+            }
+
+            /// Sets the treatment of a request if the webhook cannot be called, returns an error, panics or takes too long; for a
+            /// policy, if an expression has no value or costs too much. It does not concern refusals.
+            pub fn failure_policy(mut self, policy: $crate::FailurePolicy) -> Self {
+                self.declared.scope.failure_policy = Some(policy);
+                self
+            }
+        }
+    };
+}
+pub(crate) use scope_builders;
+
 impl Scope {
     /// Creations and updates of objects of a kind, unless they are being deleted.
     pub(crate) fn of<K>(kind: &Kind<K>) -> Self {

@@ -2,7 +2,6 @@
 
 use std::{marker::PhantomData, sync::Arc, time::Duration};
 
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::LabelSelector;
 use kubewright_runtime::{AnyObject, Kind, Manager, Object, Result, Rule};
 
 use super::{
@@ -14,7 +13,7 @@ use super::{
     lint,
     registered::{Hooked, Purpose, hook},
 };
-use crate::scope::{self, FailurePolicy, Operation, Scope};
+use crate::scope::{self, FailurePolicy, Scope, scope_builders};
 
 /// The default time limit of a call. Clients wait for it, and the API's default of 10 s is long for them.
 const TIMEOUT: Duration = Duration::from_secs(5);
@@ -111,6 +110,8 @@ impl<K: AnyObject, D: Defaulter<K>> Webhook<K, Defaulting<D>> {
     }
 }
 
+scope_builders!(impl[K: AnyObject, A] Webhook<K, A>);
+
 impl<K: AnyObject, A> Webhook<K, A> {
     fn of(kind: &Kind<K>, code: A, mutating: bool) -> Self {
         let declared = Declared {
@@ -135,57 +136,9 @@ impl<K: AnyObject, A> Webhook<K, A> {
         self
     }
 
-    /// The operations that it is asked about, in place of create and update.
-    pub fn operations(mut self, operations: impl IntoIterator<Item = Operation>) -> Self {
-        self.declared.scope.operations = operations.into_iter().collect();
-        self
-    }
-
-    /// Asks about writes of this subresource too, such as `status`, whose objects are of the kind itself. Writes of the
-    /// status are frequent: each of them waits for the answer.
-    pub fn subresource(mut self, name: impl Into<String>) -> Self {
-        self.declared.scope.subresources.insert(name.into());
-        self
-    }
-
-    /// Only in namespaces with these labels. `system` cannot be a value of an expression: `make deploy` replaces it by the
-    /// operator's namespace.
-    pub fn namespaces(mut self, selector: LabelSelector) -> Self {
-        self.declared.scope.namespaces = Some(selector);
-        self
-    }
-
-    /// Only about objects with these labels, before or after the change. Whoever writes an object can leave a label out.
-    pub fn objects(mut self, selector: LabelSelector) -> Self {
-        self.declared.scope.objects = Some(selector);
-        self
-    }
-
-    /// Only if this expression of the Common Expression Language is true, in addition to earlier ones. It is over
-    /// `object`, `oldObject`, `request` and `authorizer`, and compiled when the webhook is registered. The name is in
-    /// error messages.
-    pub fn when(mut self, name: impl Into<String>, expression: impl Into<String>) -> Self {
-        self.declared.scope.conditions.push([name.into(), expression.into()]);
-        self
-    }
-
-    /// Asks about objects that are being deleted too. If the webhook is down then, finalizers cannot be removed, and
-    /// namespaces not be deleted.
-    pub fn even_if_deleting(mut self) -> Self {
-        self.declared.scope.unless_deleting = false;
-        self
-    }
-
     /// Sets the time that the API server waits for the answer: 1 s to 30 s, in whole seconds. The author's code has a tenth less.
     pub fn timeout(mut self, limit: Duration) -> Self {
         self.declared.timeout = limit;
-        self
-    }
-
-    /// Sets the treatment of a request if the webhook cannot be called, returns an error, panics or takes too long. It does not concern
-    /// refusals.
-    pub fn failure_policy(mut self, policy: FailurePolicy) -> Self {
-        self.declared.scope.failure_policy = Some(policy);
         self
     }
 

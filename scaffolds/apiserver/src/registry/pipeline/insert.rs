@@ -9,6 +9,7 @@ use crate::{
     call::Verb,
     meta,
     registry::{
+        body::Decoded,
         convert,
         record::Written,
         storage::{self, Target},
@@ -24,30 +25,34 @@ const DRAWS: usize = 8;
 ///
 /// # Errors
 /// 422 for an object that is invalid, 409 when the name in the body is taken, 500 when the body has a resourceVersion.
-pub async fn insert(work: &mut Work<'_>, attempt: &Attempt<'_>, mut object: Value) -> Result<Option<Done>, Status> {
+pub async fn insert(work: &Work<'_>, attempt: &Attempt<'_>, mut new: Decoded) -> Result<Option<Done>, Status> {
     let is_named = attempt.plan.name.is_some();
     if is_named {
         // Upstream, only a POST loses what else clients may not choose: the time of a deletion stays.
         for field in ["resourceVersion", "selfLink"] {
-            meta::set(&mut object, field, None);
+            meta::set(&mut new.object, field, None);
         }
     }
     let is_taken = |status: &Status| status.reason == "AlreadyExists";
-    let generates = meta::text(&object, "name").is_empty() && !meta::text(&object, "generateName").is_empty();
+    let generates = meta::text(&new.object, "name").is_empty() && !meta::text(&new.object, "generateName").is_empty();
     for _ in 1..if generates { DRAWS } else { 1 } {
-        match create(work, &attempt.attributes, object.clone()).await {
+        match create(work, &attempt.attributes, new.clone()).await {
             Err(status) if is_taken(&status) => {}
             done => return done.map(Some),
         }
     }
-    match create(work, &attempt.attributes, object).await {
+    match create(work, &attempt.attributes, new).await {
         Err(status) if is_taken(&status) && is_named => Ok(None),
         done => done.map(Some),
     }
 }
 
 /// One attempt to store an object under its name.
-async fn create(work: &mut Work<'_>, attributes: &Attributes<'_>, mut object: Value) -> Result<Done, Status> {
+async fn create(work: &Work<'_>, attributes: &Attributes<'_>, new: Decoded) -> Result<Done, Status> {
+    let Decoded {
+        mut object,
+        has_empties,
+    } = new;
     let resource = work.resource();
     meta::system::fill(&mut object, &work.now);
     resource
@@ -69,7 +74,9 @@ async fn create(work: &mut Work<'_>, attributes: &Attributes<'_>, mut object: Va
     admission::admit(Phase::Validating, work.core, attributes, &mut objects).await?;
     let charged = charge(work, attributes, &objects).await?;
 
-    work.forget_empties(&mut prepared.object);
+    if has_empties {
+        work.forget_empties(&mut prepared.object);
+    }
     let other = settle(work, &mut prepared.object, attributes.dry_run).await?;
     let (mut text, stored) = match store(work, &mut prepared.object, other, attributes.dry_run)? {
         Stored::Here(text) => (text, None),
@@ -120,7 +127,7 @@ fn may_create(work: &Work) -> Result<(), Status> {
     work.core.authorizer.authorize(&work.core.store, &call.user, &asked)
 }
 
-fn validate(work: &mut Work, object: &Value) -> Result<(), Status> {
+fn validate(work: &Work, object: &Value) -> Result<(), Status> {
     let resource = work.resource();
     let mut causes = meta::validation_passes::created(resource, object);
     causes.extend(resource.strategy.validate(object));

@@ -19,7 +19,12 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use super::{body, record::Written, storage, work::Work};
+use super::{
+    body::{self, Decoded},
+    record::Written,
+    storage,
+    work::Work,
+};
 use crate::{
     admission::{self, Attributes, Objects, Operation, Phase},
     meta,
@@ -50,7 +55,7 @@ pub trait Transition: Send + Sync {
     ///
     /// # Errors
     /// The errors of the request that the verb detects.
-    fn next(&mut self, work: &mut Work, old: Option<&Value>) -> Result<Value, Status>;
+    fn next(&mut self, work: &Work, old: Option<&Value>) -> Result<Decoded, Status>;
 
     /// The object as the endpoint shows it.
     ///
@@ -77,7 +82,7 @@ pub trait Transition: Send + Sync {
 /// The present state and the next one, both in the form that the endpoint shows.
 pub struct WriteStep<'a> {
     pub old: Option<&'a Value>,
-    pub new: &'a mut Value,
+    pub new: &'a mut Decoded,
 }
 
 /// A completed write.
@@ -102,7 +107,7 @@ struct Attempt<'a> {
 /// # Errors
 /// The errors of the transition and of admission; 404; 409 when UID or resourceVersion differ; 422 for a state that is
 /// invalid.
-pub async fn write(work: &mut Work<'_>, plan: &Plan<'_>, transition: &mut dyn Transition) -> Result<Done, Status> {
+pub async fn write(work: &Work<'_>, plan: &Plan<'_>, transition: &mut dyn Transition) -> Result<Done, Status> {
     loop {
         if let Some(done) = attempt(work, plan, transition).await? {
             return Ok(done);
@@ -111,11 +116,7 @@ pub async fn write(work: &mut Work<'_>, plan: &Plan<'_>, transition: &mut dyn Tr
 }
 
 /// One attempt; `None` when another writer came first.
-async fn attempt(
-    work: &mut Work<'_>,
-    plan: &Plan<'_>,
-    transition: &mut dyn Transition,
-) -> Result<Option<Done>, Status> {
+async fn attempt(work: &Work<'_>, plan: &Plan<'_>, transition: &mut dyn Transition) -> Result<Option<Done>, Status> {
     // Read.
     let live = match plan.name {
         Some(name) => Live::known(work, &work.key(name)).await?,
@@ -152,18 +153,18 @@ async fn attempt(
         old,
     };
     let mut objects = Objects {
-        new: Some(&mut new),
+        new: Some(&mut new.object),
         old,
     };
     let is_changed = admission::admit(Phase::Mutating, work.core, &attempt.attributes, &mut objects).await?;
-    let mut new = attempt.transition.put(work, present, new)?;
-    work.dedupe_owners(&mut new, true);
+    new.object = attempt.transition.put(work, present, new.object)?;
+    work.dedupe_owners(&mut new.object, true);
     if is_changed {
-        body::check_namespace(work, &mut new)?;
-        work.has_empties = work.resource().strategy.empties(&mut new, Empties::Meaningful);
+        body::check_namespace(work, &mut new.object)?;
+        new.has_empties = work.resource().strategy.empties(&mut new.object, Empties::Meaningful);
     }
     let mut objects = Objects {
-        new: Some(&mut new),
+        new: Some(&mut new.object),
         old: present,
     };
     admission::admit(Phase::Storage, work.core, &attempt.attributes, &mut objects).await?;

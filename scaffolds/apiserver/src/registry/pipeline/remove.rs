@@ -67,7 +67,6 @@ pub async fn remove(work: &Work<'_>, name: &str, dry_run: bool, decide: &Decide<
                 None
             }
             Fate::Kept | Fate::Marked => {
-                work.forget_empties(&mut removal.object);
                 let mut other = convert::settle(work.resource(), &mut removal.object).await?;
                 live.keep_stored(work, &mut other, |field| field == "metadata");
                 other
@@ -92,10 +91,7 @@ pub fn remove_directly(work: &Work<'_>, name: &str, dry_run: bool, decide: &Deci
         let live = Live::read_unconverted(work, &work.key(name))?.ok_or_else(|| work.not_found(name))?;
         let mut removal = decide(work, &live.object)?;
         let other = match removal.fate {
-            Fate::Kept | Fate::Marked => {
-                work.forget_empties(&mut removal.object);
-                record::settle(work.resource(), &mut removal.object)
-            }
+            Fate::Kept | Fate::Marked => record::settle(work.resource(), &mut removal.object),
             Fate::Pending | Fate::Gone => None,
         };
         if let Some((done, _)) = live.remove(work, removal, other, dry_run)? {

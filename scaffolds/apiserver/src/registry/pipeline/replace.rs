@@ -12,7 +12,7 @@ use crate::{
     apply,
     call::Call,
     meta,
-    registry::{convert, record::Written},
+    registry::{body::Decoded, convert, record::Written},
     status::Status,
 };
 
@@ -23,13 +23,14 @@ impl Live {
     /// 409 when the resourceVersion differs, 422 for a state that is invalid.
     pub(super) async fn replace(
         &self,
-        work: &mut Work<'_>,
+        work: &Work<'_>,
         attempt: &Attempt<'_>,
-        mut new: Value,
+        mut new: Decoded,
     ) -> Result<Option<Done>, Status> {
-        self.check_version(work, &mut new)?;
+        self.check_version(work, &mut new.object)?;
         self.prepare(work, &mut new);
-        let mut prepared = Prepared::new(work, new, Some(&self.object));
+        let has_empties = new.has_empties;
+        let mut prepared = Prepared::new(work, new.object, Some(&self.object));
         self.validate(work, &prepared.object)?;
         let mut shown = match attempt.transition.show(work, &prepared.object)? {
             Cow::Owned(view) => Some(unmanaged(view)),
@@ -44,14 +45,16 @@ impl Live {
         let charged = charge(work, &attempt.attributes, &objects).await?;
         let new = &mut prepared.object;
         // Upstream, an empty list differs from an absent one until it is stored.
-        if !work.has_empties {
+        if !has_empties {
             apply::keep_times(&self.object, new);
         }
         let is_end = self.ends_with(work, new);
         let other = match is_end {
             true => None,
             false => {
-                work.forget_empties(new);
+                if has_empties {
+                    work.forget_empties(new);
+                }
                 let mut other = convert::settle(work.resource(), new).await?;
                 self.keep_stored(work, &mut other, |field| match part(work.call) {
                     "" => field != "status",
@@ -125,7 +128,9 @@ impl Live {
     }
 
     /// Restores the fields that this endpoint does not write, and increments the generation.
-    fn prepare(&self, work: &Work, new: &mut Value) {
+    fn prepare(&self, work: &Work, new: &mut Decoded) {
+        let has_empties = new.has_empties;
+        let new = &mut new.object;
         let (strategy, rules, live) = (&work.resource().strategy, work.resource().rules(), &self.object);
         meta::set(new, "generation", meta::of(live).get("generation").cloned());
         match work.call.subresource.as_str() {
@@ -137,18 +142,18 @@ impl Live {
         }
         // Upstream's status strategies do not count, whatever else of the object their endpoint writes.
         let counts = rules.counts_generation && part(work.call) != "status";
-        if counts && self.is_another_generation(work, new) {
+        if counts && self.is_another_generation(work, new, has_empties) {
             meta::system::next_generation(new);
         }
         meta::system::keep(new, live);
     }
 
-    fn is_another_generation(&self, work: &Work, new: &Value) -> bool {
+    fn is_another_generation(&self, work: &Work, new: &Value, has_empties: bool) -> bool {
         let rules = work.resource().rules();
         let counts = |field: &str| field != "metadata" && !(field == "status" && rules.has_status);
         let live = &self.object;
         let forgetful;
-        let new = if work.has_empties && !rules.counts_empty {
+        let new = if has_empties && !rules.counts_empty {
             let mut stored = new.clone();
             work.forget_empties(&mut stored);
             forgetful = stored;
@@ -172,7 +177,7 @@ impl Live {
         counted.any(changes) || rules.counts_metadata.is_some_and(is_counted)
     }
 
-    fn validate(&self, work: &mut Work, new: &Value) -> Result<(), Status> {
+    fn validate(&self, work: &Work, new: &Value) -> Result<(), Status> {
         let (resource, live) = (work.resource(), &self.object);
         let mut causes = meta::validation_passes::updated(resource, &work.call.subresource, new, live);
         match work.call.subresource.as_str() {

@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// Deletes the objects that the query selects (one page if it has a limit), and answers with the list from before.
-pub async fn delete(work: &mut Work<'_>) -> Result<Reply, Status> {
+pub async fn delete(work: &Work<'_>) -> Result<Reply, Status> {
     let wanted = ListParameters::read(work.call)?;
     let options = DeleteOptions::read(work.call)?;
     warn(work, &options);

@@ -20,7 +20,7 @@ use crate::{
 };
 
 /// Deletes the object of the path.
-pub async fn delete(work: &mut Work<'_>) -> Result<Reply, Status> {
+pub async fn delete(work: &Work<'_>) -> Result<Reply, Status> {
     let options = DeleteOptions::read(work.call)?;
     warn(work, &options);
     let forbids = work.resource().rules().deletion.forbids;

@@ -7,7 +7,7 @@ use crate::{
 };
 
 /// Updates a namespace with its `spec.finalizers` but without its status; removes it if no finalizer is left.
-pub async fn finalize(work: &mut Work<'_>) -> Result<Reply, Status> {
+pub async fn finalize(work: &Work<'_>) -> Result<Reply, Status> {
     if !work.resource().rules().has_spec_finalizers {
         return Err(Status::not_implemented(
             "the subresource finalize of other kinds than namespaces",

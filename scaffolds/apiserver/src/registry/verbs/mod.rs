@@ -42,7 +42,7 @@ pub async fn read(core: &Core, call: &Call) -> Result<Answer, Status> {
 ///
 /// # Errors
 /// The Status to answer with.
-pub async fn write(work: &mut Work<'_>) -> Result<Reply, Status> {
+pub async fn write(work: &Work<'_>) -> Result<Reply, Status> {
     let call = work.call;
     match (call.verb, call.subresource.as_str()) {
         (Verb::Create, "") => create::create(work).await,

@@ -9,7 +9,8 @@ use crate::{
     meta,
     patch::{self, Patched},
     registry::{
-        Reply, body,
+        Reply,
+        body::{self, Decoded},
         options::{Validation, WriteOptions},
         pipeline::{self, Plan, Transition},
         reply,
@@ -38,7 +39,7 @@ const FORMATS: [(&str, Format); 4] = [
 ];
 
 /// Patches an object; an apply creates it if it does not exist.
-pub async fn patch(work: &mut Work<'_>) -> Result<Reply, Status> {
+pub async fn patch(work: &Work<'_>) -> Result<Reply, Status> {
     let format = format(work)?;
     let options = WriteOptions::of_patch(work.call, format == Format::Apply)?;
     let creates = work.call.subresource.is_empty() || work.resource().rules().creates_on_update;
@@ -64,13 +65,13 @@ struct Patch<'a> {
 }
 
 impl Transition for Patch<'_> {
-    fn next(&mut self, work: &mut Work, old: Option<&Value>) -> Result<Value, Status> {
+    fn next(&mut self, work: &Work, old: Option<&Value>) -> Result<Decoded, Status> {
         let mut new = match (self.format, old) {
             (Format::Apply, _) => applied(work, old, self.options)?,
             (_, None) => return Err(work.not_found(&work.call.name)),
             (_, Some(old)) => patched::decode(work, old, self.format, self.options.validation)?,
         };
-        check(work, old, &mut new)?;
+        check(work, old, &mut new.object)?;
         Ok(new)
     }
 }
@@ -102,7 +103,7 @@ pub fn document(call: &Call, object: &Value, format: Format, validation: Validat
     }
 }
 
-fn applied(work: &mut Work, live: Option<&Value>, options: &WriteOptions) -> Result<Value, Status> {
+fn applied(work: &Work, live: Option<&Value>, options: &WriteOptions) -> Result<Decoded, Status> {
     let (config, duplicates) = configuration(work)?;
     let config = Value::Object(config);
     let new = work.as_writer(&options.manager, |writer| {
@@ -121,12 +122,15 @@ fn applied(work: &mut Work, live: Option<&Value>, options: &WriteOptions) -> Res
     let resource = work.resource();
     let (namespace, name) = (meta::text(&config, "namespace"), meta::text(&config, "name"));
     let title = format!("{namespace}/{name}");
-    body::converted(work, &mut new).map_err(|status| unconverted(resource, &title, status))?;
+    let (_, has_empties) = body::converted(work, &mut new).map_err(|status| unconverted(resource, &title, status))?;
     // Upstream, an apply that changes no field returns no object, and the live one is written back without defaults.
     if live.is_none_or(|live| !apply::have_equal_fields(live, &new)) {
         resource.strategy.default(&mut new);
     }
-    Ok(new)
+    Ok(Decoded {
+        object: new,
+        has_empties,
+    })
 }
 
 /// The result of an apply to a built-in kind is converted, not decoded, so the server words a failure differently.
@@ -169,7 +173,7 @@ pub fn configuration(work: &Work) -> Result<(Map<String, Value>, Vec<String>), S
 }
 
 /// Upstream's checks of a patched object, which run before its validation.
-fn check(work: &mut Work, live: Option<&Value>, new: &mut Value) -> Result<(), Status> {
+fn check(work: &Work, live: Option<&Value>, new: &mut Value) -> Result<(), Status> {
     let uid = meta::text(new, "uid");
     if live.is_none() && !uid.is_empty() {
         let why = format!("uid mismatch: the provided object specified uid {uid}, and no existing object was found");

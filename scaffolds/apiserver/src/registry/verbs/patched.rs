@@ -8,7 +8,7 @@ use crate::{
     meta,
     patch::Patched,
     registry::{
-        body::{self, WrongType},
+        body::{self, Decoded, WrongType},
         options::Validation,
         strict,
         work::Work,
@@ -22,7 +22,7 @@ use crate::{
 /// # Errors
 /// The errors of the patch; 422, quoting the document, when it is not of the kind; under [`Validation::Strict`] also
 /// for unknown or duplicate fields.
-pub fn decode(work: &mut Work, live: &Value, format: Format, validation: Validation) -> Result<Value, Status> {
+pub fn decode(work: &Work, live: &Value, format: Format, validation: Validation) -> Result<Decoded, Status> {
     let (call, resource) = (work.call, work.resource());
     let Patched {
         mut object,
@@ -50,18 +50,21 @@ pub fn decode(work: &mut Work, live: &Value, format: Format, validation: Validat
         Format::Strategic => body::converted,
         _ => body::typed,
     };
-    match read(work, &mut object) {
-        Ok(unknown) => strict_errors.extend(unknown),
+    let has_empties = match read(work, &mut object) {
+        Ok((unknown, has_empties)) => {
+            strict_errors.extend(unknown);
+            has_empties
+        }
         Err(status) if status.code == 400 => {
             let beginning = format!("{}: ", body::cannot(&object, resource));
             let why = status.message.strip_prefix(&beginning).unwrap_or(&status.message);
             return Err(refuse(why));
         }
         Err(status) => return Err(status),
-    }
+    };
     strict::judge(work, validation, strict_errors, |sentence| refuse(&sentence))?;
     resource.strategy.default(&mut object);
-    Ok(object)
+    Ok(Decoded { object, has_empties })
 }
 
 /// As what a patched object of a built-in kind is decoded.
@@ -103,7 +106,7 @@ fn typed(work: &Work, object: &mut Value, format: Format) -> Result<Typed, Strin
 }
 
 /// The refusal of an object without a version. It has no name, because no field of it is known.
-fn internal(work: &mut Work, validation: Validation, object: &Value, refuse: &dyn Fn(&str) -> Status) -> Status {
+fn internal(work: &Work, validation: Validation, object: &Value, refuse: &dyn Fn(&str) -> Status) -> Status {
     let fields = object
         .as_object()
         .into_iter()

@@ -23,11 +23,11 @@ pub struct Posted {
 /// The errors of a create, up to validation.
 pub fn read(core: &Core, call: &Call, warnings: &mut Vec<String>) -> Result<Posted, Status> {
     let options = WriteOptions::read(call, "CreateOptions")?;
-    let mut work = Work::new(core, call);
-    let object = body::read(&mut work, options.validation).and_then(|mut object| {
-        body::check_namespace(&work, &mut object)?;
-        work.own(&options.manager, None, &mut object);
-        Ok(object)
+    let work = Work::new(core, call);
+    let object = body::read(&work, options.validation).and_then(|mut new| {
+        body::check_namespace(&work, &mut new.object)?;
+        work.own(&options.manager, None, &mut new);
+        Ok(new.object)
     });
     warnings.append(&mut call.warnings.take());
     let dry_run = options.dry_run;

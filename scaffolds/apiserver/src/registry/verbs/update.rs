@@ -5,7 +5,8 @@ use serde_json::Value;
 use crate::{
     meta,
     registry::{
-        Reply, body,
+        Reply,
+        body::{self, Decoded},
         options::WriteOptions,
         pipeline::{self, Plan, Transition},
         reply,
@@ -15,15 +16,15 @@ use crate::{
 };
 
 /// Replaces an object with that of the body; creates it if it does not exist and the kind allows that.
-pub async fn update(work: &mut Work<'_>) -> Result<Reply, Status> {
+pub async fn update(work: &Work<'_>) -> Result<Reply, Status> {
     let options = WriteOptions::read(work.call, "UpdateOptions")?;
     let mut sent = body::read(work, options.validation)?;
-    body::check_namespace(work, &mut sent)?;
-    body::check_name(work, &sent)?;
-    work.dedupe_owners(&mut sent, false);
+    body::check_namespace(work, &mut sent.object)?;
+    body::check_name(work, &sent.object)?;
+    work.dedupe_owners(&mut sent.object, false);
     let plan = Plan {
         name: Some(&work.call.name),
-        uid: meta::text(&sent, "uid"),
+        uid: meta::text(&sent.object, "uid"),
         dry_run: options.dry_run,
         may_create: work.resource().rules().creates_on_update,
         manager: Some(&options.manager),
@@ -33,10 +34,10 @@ pub async fn update(work: &mut Work<'_>) -> Result<Reply, Status> {
 }
 
 /// The body is the next state.
-struct Sent<'a>(&'a Value);
+struct Sent<'a>(&'a Decoded);
 
 impl Transition for Sent<'_> {
-    fn next(&mut self, _work: &mut Work, _old: Option<&Value>) -> Result<Value, Status> {
+    fn next(&mut self, _work: &Work, _old: Option<&Value>) -> Result<Decoded, Status> {
         Ok(self.0.clone())
     }
 }

@@ -14,7 +14,8 @@ use crate::{
     apply::{self, Writer},
     kinds, meta,
     registry::{
-        Reply, body,
+        Reply,
+        body::{self, Decoded},
         options::{Validation, WriteOptions},
         pipeline::{self, Live, Plan, Transition, WriteStep},
         reply, strict,
@@ -42,7 +43,7 @@ pub async fn get(work: &Work<'_>) -> Result<Reply, Status> {
 }
 
 /// PUT of a Scale.
-pub async fn update(work: &mut Work<'_>) -> Result<Reply, Status> {
+pub async fn update(work: &Work<'_>) -> Result<Reply, Status> {
     let options = WriteOptions::read(work.call, "UpdateOptions")?;
     let (sent, mut strict_errors) = request::body::object(&work.call.content_type, &work.call.body, "Scale")?;
     let mut sent = Value::Object(sent);
@@ -69,7 +70,7 @@ pub async fn update(work: &mut Work<'_>) -> Result<Reply, Status> {
 }
 
 /// PATCH of a Scale.
-pub async fn patch(work: &mut Work<'_>) -> Result<Reply, Status> {
+pub async fn patch(work: &Work<'_>) -> Result<Reply, Status> {
     let format = patch::format(work)?;
     let options = WriteOptions::of_patch(work.call, format == Format::Apply)?;
     let mut plan = plan(work, &options);
@@ -83,7 +84,7 @@ pub async fn patch(work: &mut Work<'_>) -> Result<Reply, Status> {
     .await
 }
 
-fn applied(work: &mut Work, scale: &Value, options: &WriteOptions) -> Result<Value, Status> {
+fn applied(work: &Work, scale: &Value, options: &WriteOptions) -> Result<Value, Status> {
     let (config, _) = patch::configuration(work)?;
     if !work.is_built_in() {
         return Err(Status::new(
@@ -100,7 +101,7 @@ fn applied(work: &mut Work, scale: &Value, options: &WriteOptions) -> Result<Val
     new.map_err(|error| error.status())
 }
 
-fn patched(work: &mut Work, scale: &Value, format: Format, options: &WriteOptions) -> Result<Value, Status> {
+fn patched(work: &Work, scale: &Value, format: Format, options: &WriteOptions) -> Result<Value, Status> {
     let document = match format {
         Format::Strategic => crate::patch::strategic(
             scale,
@@ -122,10 +123,10 @@ fn patched(work: &mut Work, scale: &Value, format: Format, options: &WriteOption
 }
 
 /// Computes the next Scale from the present one.
-type Next<'n> = dyn Fn(&mut Work, &Value) -> Result<Value, Status> + Send + Sync + 'n;
+type Next<'n> = dyn Fn(&Work, &Value) -> Result<Value, Status> + Send + Sync + 'n;
 
 /// Writes the replicas of a Scale into its object, and answers with the resulting Scale.
-async fn store(work: &mut Work<'_>, plan: &Plan<'_>, next: &Next<'_>) -> Result<Reply, Status> {
+async fn store(work: &Work<'_>, plan: &Plan<'_>, next: &Next<'_>) -> Result<Reply, Status> {
     let paths = paths(work)?;
     let done = pipeline::write(work, plan, &mut Scaling { paths, next }).await?;
     Ok(reply::object(200, &view(paths, &done.written.object)?))
@@ -148,9 +149,13 @@ struct Scaling<'a> {
 }
 
 impl Transition for Scaling<'_> {
-    fn next(&mut self, work: &mut Work, old: Option<&Value>) -> Result<Value, Status> {
+    fn next(&mut self, work: &Work, old: Option<&Value>) -> Result<Decoded, Status> {
         let old = old.ok_or_else(|| work.not_found(&work.call.name))?;
-        (self.next)(work, old)
+        let object = (self.next)(work, old)?;
+        Ok(Decoded {
+            object,
+            has_empties: false,
+        })
     }
 
     fn show<'o>(&self, work: &Work, object: &'o Value) -> Result<Cow<'o, Value>, Status> {
@@ -166,7 +171,9 @@ impl Transition for Scaling<'_> {
     }
 
     fn own(&self, work: &Work, manager: &str, step: WriteStep<'_>) {
-        as_writer(work, manager, |writer| apply::update(step.old, step.new, writer));
+        as_writer(work, manager, |writer| {
+            apply::update(step.old, &mut step.new.object, writer)
+        });
     }
 
     fn put(&self, work: &Work, live: Option<&Value>, shown: Value) -> Result<Value, Status> {
