@@ -19,6 +19,8 @@ fn state(client: &Client) -> BoxFuture<'_, Result<Value>> {
         let mut scalers = items(client, SCALERS).await?;
         for scaler in &mut scalers {
             let mut status = scaler["status"].clone();
+            // kube-controller-manager lists metrics without a type that it could not read.
+            status["currentMetrics"] = Value::Null;
             status["lastScaleTime"] = json!(status["lastScaleTime"].is_string());
             for condition in status["conditions"].as_array_mut().into_iter().flatten() {
                 condition["lastTransitionTime"] = Value::Null;
