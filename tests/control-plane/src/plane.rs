@@ -24,7 +24,7 @@ use tokio::time::{Instant, sleep};
 use crate::{Assets, Audit, PERIOD, audit, credentials, guardian, program::Program};
 
 /// The enabled controllers of kube-controller-manager. None handles nodes, or Pods on missing nodes.
-const CONTROLLERS: [&str; 18] = [
+const CONTROLLERS: [&str; 17] = [
     "garbage-collector-controller",
     "namespace-controller",
     "clusterrole-aggregation-controller",
@@ -42,7 +42,6 @@ const CONTROLLERS: [&str; 18] = [
     "daemonset-controller",
     "endpointslice-controller",
     "endpoints-controller",
-    "horizontal-pod-autoscaler-controller",
 ];
 
 /// The API server is ready after three seconds, and later on a busy machine.

@@ -203,12 +203,11 @@ impl Both {
                 .await
                 .with_context(|| name.to_owned())?;
         }
-        let mut ours = settled(&self.ours, self.look).await?;
+        let ours = settled(&self.ours, self.look).await?;
         let deadline = Instant::now() + PATIENCE;
         let mut real = settled(&self.real, self.look).await?;
         while real != ours && Instant::now() < deadline {
             real = settled(&self.real, self.look).await?;
-            ours = settled(&self.ours, self.look).await?;
         }
         let show = |state: &Value| serde_json::to_string_pretty(state);
         ensure!(
