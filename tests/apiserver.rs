@@ -217,3 +217,49 @@ fn impossible_flags_are_refused() {
     run(&["--disable", "nonsense"]).refuses(2, &["garbage-collector"]);
     run(&["--enable", "workloads", "--disable", "workloads"]).refuses(2, &["`workloads` is to be both enabled and"]);
 }
+
+/// Runs kubectl, which `PATH` or the folder of `KUBEBUILDER_ASSETS` contains, and returns its output. `None` without one.
+fn kubectl(kubeconfig: &Path, words: &str) -> Option<String> {
+    let own = std::env::var_os("KUBEBUILDER_ASSETS").map(|folder| Path::new(&folder).join("kubectl"));
+    let program = own.filter(|path| path.exists()).unwrap_or_else(|| "kubectl".into());
+    let mut command = std::process::Command::new(program);
+    command.arg("--kubeconfig").arg(kubeconfig).args(words.split(' '));
+    let run = match command.output() {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return None,
+        run => run.unwrap(),
+    };
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    assert!(run.status.success(), "{words}: {}", text(&run.stderr));
+    Some(text(&run.stdout))
+}
+
+#[test]
+fn kubectl_rolls_out_scales_and_runs_jobs() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("kubeconfig");
+    // As in `make dev`.
+    let args = ["--kubeconfig", path.to_str().unwrap(), "--enable", "workloads"];
+    let _server = Server::start(dir.path(), &args);
+    let run = |words: &str| kubectl(&path, words);
+    if run("create deployment web --image=example.com/web:1 --replicas=3").is_none() {
+        eprintln!("skipped: no kubectl");
+        return;
+    }
+    let ends = |words: &str, end: &str| {
+        let output = run(words).unwrap();
+        assert!(output.trim_end().ends_with(end), "{words}: {output}");
+    };
+    let status = "rollout status deployment/web --timeout=60s";
+    ends(status, "successfully rolled out");
+    run("set image deployment/web web=example.com/web:2");
+    ends(status, "successfully rolled out");
+    run("scale deployment/web --replicas=5");
+    ends(status, "successfully rolled out");
+    ends("get deployment/web --output=jsonpath={.status.availableReplicas}", "5");
+    run("rollout undo deployment/web");
+    ends(status, "successfully rolled out");
+    ends("get deployment/web --output=jsonpath={..image}", "example.com/web:1");
+    run("create cronjob tick --image=example.com/tick:1 --schedule=@yearly");
+    run("create job once --from=cronjob/tick");
+    ends("wait --for=condition=Complete job/once --timeout=60s", "condition met");
+}

@@ -6,15 +6,15 @@ mod cli;
 use cli::{kubewright, project};
 use kubewright::plan::{Entry, FileKind, RelPath, plan};
 use kubewright::project::{LONGEST_PROJECT, rust};
-use kubewright::render::{Templates, render};
+use kubewright::render::{File, Templates, render};
 use kubewright_machinery::names::{Unit, label, label_1035, subdomain};
 use proptest::prelude::*;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// Keywords, names of the prelude, and imports of generated code.
-const KINDS: [&str; 76] = [
+const KINDS: [&str; 82] = [
     "Action",
     "Admission",
     "Api",
@@ -54,6 +54,7 @@ const KINDS: [&str; 76] = [
     "Gen",
     "Into",
     "Iterator",
+    "Job",
     "JsonSchema",
     "Lib",
     "Main",
@@ -71,17 +72,22 @@ const KINDS: [&str; 76] = [
     "Patch",
     "Pod",
     "Reconciler",
+    "Program",
+    "Quantity",
     "Resource",
     "ResourceExt",
     "Result",
+    "Schedule",
     "Schema",
     "Self",
     "Send",
     "Serialize",
     "Some",
     "Spec",
+    "StatefulSet",
     "Static",
     "Status",
+    "Step",
     "String",
     "Super",
     "Test",
@@ -352,9 +358,8 @@ fn head() -> String {
     )
 }
 
-/// Renders the seeded Rust files of that PROJECT, and checks each with rustfmt.
-#[track_caller]
-fn each_file_is_formatted(text: &str) {
+/// The seeded Rust files of that PROJECT, rendered, by path.
+fn seeded_files(text: &str) -> Vec<(String, String)> {
     let project = kubewright::project::file::parse(text).unwrap();
     let templates = Templates::load(&[]).unwrap();
     // rustfmt would look for the files that others declare.
@@ -370,16 +375,124 @@ fn each_file_is_formatted(text: &str) {
         named && path.extension() == Some("rs")
     };
     let plan = plan(&project, templates.catalogue()).unwrap().only(alone);
+    let files = render(&project, &plan, &templates).unwrap().into_iter();
+    let text = |(path, file): (RelPath, File)| (path.as_str().to_owned(), file.text);
+    files.map(text).collect()
+}
+
+/// Renders the seeded Rust files of that PROJECT, and checks each with rustfmt.
+#[track_caller]
+fn each_file_is_formatted(text: &str) {
     let dir = tempfile::tempdir().unwrap();
     let mut rustfmt = Command::new("rustfmt");
     rustfmt.args(["--edition", "2024", "--check"]);
-    for (path, file) in render(&project, &plan, &templates).unwrap() {
-        let path = dir.path().join(path.as_str().replace('/', "_"));
-        std::fs::write(&path, file.text).unwrap();
+    for (path, text) in seeded_files(text) {
+        let path = dir.path().join(path.replace('/', "_"));
+        std::fs::write(&path, text).unwrap();
         rustfmt.arg(path);
     }
     let run = rustfmt.output().unwrap();
     assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stdout));
+}
+
+/// The types that a file imports or defines, with the paths to which each name leads.
+fn named_types(text: &str) -> BTreeMap<String, BTreeSet<String>> {
+    let code: Vec<&str> = text
+        .lines()
+        .map(|line| line.split("//").next().unwrap_or_default())
+        .collect();
+    let code = code.join("\n");
+    let mut found: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for statement in code.split(';') {
+        let lines = statement.lines();
+        let mut lines = lines.skip_while(|line| !line.trim_start().trim_start_matches("pub ").starts_with("use "));
+        if let Some(first) = lines.next() {
+            let (_, first) = first.split_once("use ").unwrap();
+            let rest: String = lines.collect();
+            imports(&format!("{first}{rest}"), "", &mut found);
+        }
+    }
+    let words: Vec<&str> = code.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
+    for pair in words.windows(2) {
+        if ["struct", "enum", "trait", "type"].contains(&pair[0]) {
+            found
+                .entry(pair[1].to_owned())
+                .or_default()
+                .insert("this file".to_owned());
+        }
+    }
+    found.retain(|name, _| name.starts_with(|c: char| c.is_ascii_uppercase()) && *name != name.to_uppercase());
+    found
+}
+
+/// Collects what a tree of imports below a path names.
+fn imports(tree: &str, path: &str, found: &mut BTreeMap<String, BTreeSet<String>>) {
+    let mut depth = 0;
+    let parts = tree.split(|c: char| {
+        match c {
+            '{' => depth += 1,
+            '}' => depth -= 1,
+            _ => {}
+        }
+        c == ',' && depth == 0
+    });
+    for part in parts.map(str::trim).filter(|part| !part.is_empty()) {
+        if let Some((base, list)) = part.split_once('{') {
+            imports(list.trim_end().trim_end_matches('}'), &format!("{path}{base}"), found);
+            continue;
+        }
+        let (source, name) = part.split_once(" as ").unwrap_or((part, part));
+        let name = name.rsplit("::").next().unwrap();
+        let source = format!("{path}{source}");
+        found.entry(name.to_owned()).or_default().insert(source);
+    }
+}
+
+#[test]
+fn no_file_has_two_types_of_one_name_whatever_its_kind_is_called() {
+    let listed = |kind: &str, pattern_of_kind: &str| {
+        let lower = kind.to_lowercase();
+        let mut text = format!(
+            "- {{group: test, kind: {kind}, plural: all-{lower}, versions: [{{version: v1}}], \
+             controllers: [{{name: of-{lower}, version: v1, {pattern_of_kind}}}]}}\n"
+        );
+        for (further, pattern) in [("Backup", "backup"), ("Restore", "restore")] {
+            if pattern_of_kind.contains("backups") {
+                text.push_str(&format!(
+                    "- {{group: test, kind: {kind}{further}, plural: {pattern}s-of-{lower}, versions: [{{version: v1}}], \
+                     controllers: [{{name: {pattern}-of-{lower}, version: v1, pattern: {pattern}, of: {kind}}}]}}\n"
+                ));
+            }
+        }
+        text
+    };
+    for pattern in [
+        "pattern: child, finalizer: true",
+        "pattern: minimal, finalizer: true",
+        "pattern: deployment, image: a, finalizer: true",
+        "pattern: replicas, image: a, finalizer: true",
+        "pattern: job, image: a, finalizer: true",
+        "pattern: schedule, image: a, finalizer: true",
+        "pattern: stateful, image: a, finalizer: true",
+        "pattern: stateful, image: a, backups: true",
+        "pattern: internal, internalKind: Zebu",
+    ] {
+        let zebu = listed("Zebu", "pattern: minimal");
+        let usual = seeded_files(&[head(), listed("Zebra", pattern), zebu.clone()].concat());
+        let names = usual.iter().flat_map(|(_, text)| named_types(text).into_keys());
+        let mut kinds: BTreeSet<String> = names
+            .filter(|it| !it.contains("Zebra") && !it.contains("Zebu"))
+            .collect();
+        assert!(kinds.len() > 10, "{pattern}: {kinds:?}");
+        // Their specs are named like types of Kubernetes.
+        kinds.extend(["Pod", "PodTemplate", "Job"].map(str::to_owned));
+        let all: String = kinds.iter().map(|kind| listed(kind, pattern)).collect();
+        for (path, text) in seeded_files(&[head(), all, zebu].concat()) {
+            for (name, paths) in named_types(&text) {
+                assert!(paths.len() == 1, "{pattern}: `{name}` in {path} is {paths:?}");
+            }
+        }
+    }
 }
 
 #[test]

@@ -173,6 +173,11 @@ impl Pattern {
         matches!(self, Self::Schedule(_))
     }
 
+    /// Whether the types of its kind name more types than those of other kinds do.
+    pub(super) fn has_types_of_its_own(&self) -> bool {
+        self.is_stateful() || self.is_scheduled() || self.runs() || self.of().is_some()
+    }
+
     /// Whether its objects run to completion: it reads `spec.retries`, and reports the end in the status.
     pub fn runs(&self) -> bool {
         matches!(self, Self::Job(_))

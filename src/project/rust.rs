@@ -1,5 +1,6 @@
 //! Rust names for Kubernetes names: files, modules, types and variables that avoid keywords and names of generated code.
 
+use super::{Kind, Pattern};
 use heck::{ToKebabCase, ToSnakeCase};
 use std::cmp::Ordering;
 
@@ -143,9 +144,14 @@ pub fn module(file: &str) -> String {
     }
 }
 
+/// Types that the types of kinds with members, Jobs or a schedule name, in addition to [`RESERVED`].
+const RESERVED_BY_PATTERNS: [&str; 3] = ["ConcurrencyPolicy", "KubeSchema", "Quantity"];
+
 /// The Rust type of a kind.
-pub fn type_name(kind: &str) -> String {
-    match RESERVED.contains(&kind) {
+pub fn type_name(kind: &Kind) -> String {
+    let is_named = kind.any_pattern(Pattern::has_types_of_its_own);
+    let kind = kind.name.as_str();
+    match RESERVED.contains(&kind) || is_named && RESERVED_BY_PATTERNS.contains(&kind) {
         true => format!("{kind}Resource"),
         false => kind.to_owned(),
     }

@@ -1,6 +1,6 @@
 //! The variables of templates: typed views of the project, created once for all files, and of the subject of each file.
 
-use super::{conversions, definitions, finalizers, policies, samples, webhooks};
+use super::{conversions, definitions, finalizers, imports, policies, samples, webhooks};
 use crate::plan::Subject;
 use crate::project::{Api, Controller, Crates, Kind, License, Origin, Project, kubernetes, rust};
 use anyhow::Result;
@@ -48,8 +48,12 @@ struct ApiView<'a> {
     version: &'a str,
     version_module: &'a str,
     kind: &'a str,
+    /// Its type, as the file names it.
     type_name: String,
+    /// The type in a `use`, with the other name if it has one.
+    import: String,
     spec_name: String,
+    spec_import: String,
     status_name: String,
     var: String,
     kind_lower: String,
@@ -175,7 +179,7 @@ pub fn about(context: &mut Context, project: &Project, subject: Subject) -> Resu
             let kind = &project.kinds[at];
             let controller = &kind.controllers[nth];
             if let Some(api) = api_of(kind, controller) {
-                context.insert("api", &api_view(project, api));
+                context.insert("api", &in_files_of(project, controller, api_view(project, api)));
                 if let Some(sample) = samples::of(api) {
                     context.insert("sample", &sample);
                 }
@@ -304,18 +308,22 @@ fn api_view<'a>(project: &Project, api: Api<'a>) -> ApiView<'a> {
         Origin::Kubernetes => format!("k8s_openapi::api::{}", known()),
         Origin::Project | Origin::Crd => format!("api::{group_module}::{version}"),
     };
+    let type_name = match owner.origin {
+        Origin::Kubernetes => kind.to_owned(),
+        Origin::Project | Origin::Crd => rust::type_name(owner),
+    };
+    let spec_name = format!("{kind}Spec");
     ApiView {
         group: owner.group.as_str(),
         version,
         version_module: version,
         kind,
-        type_name: match owner.origin {
-            Origin::Kubernetes => kind.to_owned(),
-            Origin::Project | Origin::Crd => rust::type_name(kind),
-        },
+        import: type_name.clone(),
+        type_name,
+        spec_import: spec_name.clone(),
+        spec_name,
         type_module,
         foreign: !owner.origin.is_project(),
-        spec_name: format!("{kind}Spec"),
         status_name: format!("{kind}Status"),
         var: rust::variable(kind),
         kind_snake: rust::snake(kind),
@@ -348,7 +356,8 @@ fn api_view<'a>(project: &Project, api: Api<'a>) -> ApiView<'a> {
 }
 
 fn controller_view<'a>(project: &'a Project, kind: &'a Kind, controller: &'a Controller) -> Option<ControllerView<'a>> {
-    let api = api_view(project, api_of(kind, controller)?);
+    let seen = |api| in_files_of(project, controller, api_view(project, api));
+    let api = seen(api_of(kind, controller)?);
     let internal = project.internal(kind, controller);
     let of = project.backed_up(kind, controller);
     let stateful = of.map_or(kind, |(kind, _)| kind);
@@ -377,15 +386,26 @@ fn controller_view<'a>(project: &'a Project, kind: &'a Kind, controller: &'a Con
         finalizer: None,
         after_core: rust::import_order(&api.type_module, "k8s_openapi::api::core::v1").is_gt(),
         api,
-        internal: internal.map(|internal| api_view(project, internal)),
-        backup: backup.map(|api| api_view(project, api)),
-        restore: restore.map(|api| api_view(project, api)),
-        of: of.and_then(|(kind, own)| Some(api_view(project, api_of(kind, own)?))),
+        internal: internal.map(seen),
+        backup: backup.map(seen),
+        restore: restore.map(seen),
+        of: of.and_then(|(kind, own)| Some(seen(api_of(kind, own)?))),
         of_module: of.map(|(_, own)| rust::module(&rust::module_file(own.name.as_str()))),
     };
     view.finalizer = (controller.finalizer || controller.pattern.has_cleanup())
         .then(|| finalizers::name(project, kind, view.name, view.first));
     Some(view)
+}
+
+/// A kind as the files of a controller name it.
+fn in_files_of<'a>(project: &Project, controller: &Controller, mut api: ApiView<'a>) -> ApiView<'a> {
+    // The templates of 0.1 have no other names.
+    if !project.version.starts_with("0.1.") {
+        let others = imports::of_controller(controller.pattern.name());
+        [api.type_name, api.import] = imports::imported(&api.type_name, others);
+        [api.spec_name, api.spec_import] = imports::imported_spec(&api.spec_name, others);
+    }
+    api
 }
 
 /// `foobar-audit` as `FoobarAudit`.

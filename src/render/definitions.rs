@@ -23,7 +23,7 @@ fn module(project: &Project, api: Api, definition: &Definition) -> Result<String
     types::module(&types::ModuleSubject {
         crd: &definition.crd,
         version: api.version.name.as_str(),
-        type_name: &rust::type_name(api.kind.name.as_str()),
+        type_name: &rust::type_name(api.kind),
         path: &project.crd_path(api.kind),
         owner: match api.kind.adopted {
             true => types::Owner::Project {

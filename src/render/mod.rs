@@ -9,6 +9,7 @@ mod definitions;
 mod embedded;
 mod finalizers;
 pub mod header;
+mod imports;
 mod layout;
 pub mod licence;
 pub mod local_registry;

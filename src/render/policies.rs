@@ -1,10 +1,10 @@
 //! The policies of a kind as templates see them.
 
-use super::webhooks;
+use super::imports::imported;
 use crate::project::{Api, Kind, KindPolicy, PolicyForm, Project, rust};
 use serde::Serialize;
 
-/// The imports of the generated file of each form: see [`webhooks::imported`].
+/// The imports of the generated file of each form: see [`imported`].
 const VALIDATING: [&str; 4] = ["Policy", "Trial", "Validating", "Validation"];
 const MUTATING: [&str; 5] = ["Mutated", "Mutating", "Operation", "Policy", "Trial"];
 
@@ -50,7 +50,7 @@ pub fn view(project: &Project, kind: &Kind, form: PolicyForm, own: &KindPolicy) 
         (PolicyForm::Mutating, true) => (&MUTATING[..], "creators"),
         (PolicyForm::Mutating, false) => (&MUTATING[..], "teams"),
     };
-    let [type_name, import] = webhooks::imported(&rust::type_name(kind.name.as_str()), others);
+    let [type_name, import] = imported(&rust::type_name(kind), others);
     PolicyView {
         module: rust::module(&file),
         name: format!("{}-{topic}", own.name),

@@ -1,10 +1,10 @@
 //! The webhooks of a kind as templates see them.
 
+use super::imports::imported;
 use crate::project::{Kind, Origin, Project, Webhooks, rust};
 use serde::Serialize;
 
-/// The imports of the generated file. A kind of such a name is imported under another name there; unlike
-/// those in [`rust::RESERVED`], these types keep their names everywhere else.
+/// The imports of the generated file.
 const IMPORTED: [&str; 8] = [
     "Admission",
     "Change",
@@ -37,7 +37,7 @@ pub struct WebhooksView {
 pub fn view(project: &Project, kind: &Kind, own: &Webhooks) -> WebhooksView {
     let name = match kind.origin {
         Origin::Kubernetes => kind.name.to_string(),
-        Origin::Project | Origin::Crd => rust::type_name(kind.name.as_str()),
+        Origin::Project | Origin::Crd => rust::type_name(kind),
     };
     let file = own.file();
     let [type_name, import] = imported(&name, &IMPORTED);
@@ -55,14 +55,4 @@ pub fn view(project: &Project, kind: &Kind, own: &Webhooks) -> WebhooksView {
             Origin::Kubernetes | Origin::Crd => format!("{}.{}/contact", project.name, project.domain),
         },
     }
-}
-
-/// A type as a generated file names it, and in a `use`: a kind of a name that the file imports otherwise gets another one there.
-pub fn imported(name: &str, others: &[&str]) -> [String; 2] {
-    if !others.contains(&name) {
-        return [name.to_owned(), name.to_owned()];
-    }
-    let other = format!("{name}Resource");
-    let import = format!("{name} as {other}");
-    [other, import]
 }

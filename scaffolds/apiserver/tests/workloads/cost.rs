@@ -42,18 +42,34 @@ async fn rollout(others: i64) -> [f64; 2] {
     [took, (wire.server.looked() - before) as f64]
 }
 
-/// The time for each Pod, in milliseconds, until all Pods of one Deployment are available.
-async fn growth(replicas: i64) -> f64 {
+/// The time for each Pod, in milliseconds, and the writes and the objects that are read for each, until all Pods of one
+/// Deployment are available.
+async fn growth(replicas: i64) -> [f64; 3] {
     let wire = cluster();
-    let since = Instant::now();
+    let (looked, since) = (wire.server.looked(), Instant::now());
+    let before = revision(&wire).await;
     make_workload(&wire, "web", replicas).await;
     wire.pass(60).await;
-    let took = since.elapsed().as_secs_f64() * 1000.0 / replicas as f64;
+    let took = since.elapsed().as_secs_f64() * 1000.0;
+    let counts = [revision(&wire).await - before, (wire.server.looked() - looked) as f64];
     assert_eq!(
         wire.sizes().await,
         [("example.com/main:1".to_owned(), replicas, replicas)]
     );
-    took
+    [took, counts[0], counts[1]].map(|all| all / replicas as f64)
+}
+
+/// The number of writes so far.
+async fn revision(wire: &Wire) -> f64 {
+    let path = "/api/v1/namespaces/default/configmaps";
+    let version = wire.object(path).await["metadata"]["resourceVersion"].clone();
+    version.as_str().unwrap().parse().unwrap()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_thousand_pods_need_no_more_writes_each_than_a_hundred() {
+    let ([_, few, _], [_, many, _]) = (growth(100).await, growth(1_000).await);
+    assert!(many <= few + 0.5, "{many} instead of {few}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -70,9 +86,7 @@ async fn figures() {
         println!("a rollout of ten Pods among {others}: {time:.2} ms for each Pod, {read} objects read");
     }
     for replicas in [100, 1_000, 10_000] {
-        println!(
-            "a Deployment of {replicas} Pods: {:.2} ms for each",
-            growth(replicas).await
-        );
+        let [time, writes, read] = growth(replicas).await;
+        println!("a Deployment of {replicas} Pods: for each {time:.2} ms, {writes:.2} writes, {read:.1} objects read");
     }
 }

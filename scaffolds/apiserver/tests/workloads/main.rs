@@ -1,6 +1,7 @@
 //! Deployments, ReplicaSets, StatefulSets, DaemonSets, Jobs, CronJobs, Services, Pods and claims on a server whose workloads
 //! run: in virtual time.
 
+mod autoscalers;
 mod budgets;
 mod cluster;
 #[path = "../common/mod.rs"]
@@ -10,6 +11,7 @@ mod cron_jobs;
 mod daemon_sets;
 mod deployments;
 mod jobs;
+mod nodes;
 mod pods;
 mod replica_sets;
 mod services;

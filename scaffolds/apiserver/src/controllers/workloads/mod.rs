@@ -1,11 +1,12 @@
-//! Workloads: the controllers of Deployments, ReplicaSets, ReplicationControllers, StatefulSets, DaemonSets, Jobs, CronJobs and
-//! Services, a scheduler that assigns Pods to the node `dev`, a kubelet that runs nothing, and the end of the protection of
+//! Workloads: the controllers of Deployments, ReplicaSets, ReplicationControllers, StatefulSets, DaemonSets, Jobs, CronJobs,
+//! HorizontalPodAutoscalers and Services, a scheduler that assigns Pods to the node `dev`, a kubelet that runs nothing, and the end of the protection of
 //! claims and volumes.
 //!
 //! Each decision is a pure function from the observed objects to writes. A change of an object queues its owner, so the
 //! work for a change is proportional to the dependents of one owner. An object is indexed from the store after each own
 //! write and after each change, so decisions are never based on a state before the controllers' own writes.
 
+mod autoscale;
 mod behaviour;
 mod budget;
 mod containers;
@@ -18,6 +19,7 @@ mod fields;
 mod history;
 mod jobs;
 mod kubelet;
+mod lost;
 mod node;
 mod ownership;
 mod placement;
@@ -51,6 +53,7 @@ use crate::{
     status::Status,
     store::{Key, Record},
 };
+use autoscale::{AUTOSCALERS, ScalerStates};
 use cron_jobs::{CRON_JOBS, CronJobStates};
 use daemon_set::{FailedDaemons, Nodes};
 use families::Families;
@@ -168,9 +171,12 @@ struct Workloads {
     /// The delays of Jobs after failed Pods.
     backoffs: HashMap<Key, BackoffRecord>,
     cron_jobs: CronJobStates,
+    scalers: ScalerStates,
     /// The deletions of failed Pods of DaemonSets.
     failed_daemons: HashMap<Key, FailedDaemons>,
     nodes: Nodes,
+    /// Since when nodes are missing, or their kubelets do not report.
+    lost: HashMap<String, i64>,
     /// The Pods that wait until the node takes them.
     unassigned: BTreeSet<(String, String)>,
     /// The claims and volumes that are being deleted, and protected.
@@ -200,6 +206,12 @@ impl Workloads {
             ENDPOINTS => return self.queue.add(Key::new(SERVICES, &key.namespace, &key.name)),
             SERVICES => self.queue.add(Key::new(ENDPOINTS, &key.namespace, &key.name)),
             CRON_JOBS if core.store.get(key).is_none() => return self.queue.forget(key),
+            AUTOSCALERS => {
+                if core.store.get(key).is_none() {
+                    self.scalers.remove(key);
+                }
+                return self.queue.add(key.clone());
+            }
             resource if Families::contain(resource) => {}
             _ => return,
         }
@@ -250,6 +262,7 @@ impl Workloads {
             NODES => self.node(cluster, &key, &object).await,
             JOBS => self.job(cluster, &key, &object).await,
             CRON_JOBS => self.cron_job(cluster, &key, &object).await,
+            AUTOSCALERS => self.autoscaler(cluster, &key, &object).await,
             SERVICES => self.service(cluster, &key, &object).await,
             ENDPOINTS => self.endpoints(cluster, &key, &object).await,
             BUDGETS => self.budget(cluster, &key, &object).await,

@@ -1,5 +1,5 @@
-//! The node `dev`, on which Pods run, other nodes with a kubelet, and the scheduler of one rule: a Pod is assigned to
-//! `dev`, or to the node that its required affinity names.
+//! The node `dev`, on which Pods run, other nodes with a kubelet, and the scheduler of one rule: a Pod is assigned to the
+//! node that its required affinity names, or to `dev`, or while that takes no Pods to another node with a kubelet.
 
 use std::sync::Arc;
 
@@ -10,11 +10,19 @@ use super::{
     Decision, Workloads,
     fields::{self, items, text},
     kubelet,
+    lost::{self, UNREACHABLE},
     placement::{self, NodeView},
     storage, value,
     write::{DAEMON_SETS, PODS, SERVICES, Write},
 };
-use crate::{effects::Cluster, meta, release::KUBERNETES, state::Core, status::Status, store::Key};
+use crate::{
+    effects::Cluster,
+    meta,
+    release::KUBERNETES,
+    state::Core,
+    status::Status,
+    store::{Key, Range},
+};
 
 pub(super) const NAME: &str = "dev";
 
@@ -28,12 +36,13 @@ pub(super) fn create() -> Write {
     }))
 }
 
-/// Reports a new node with a kubelet. It has the taint of one that is not ready, which the node controller removes.
+/// Reports a new node with a kubelet, or one that was lost. The node controller removes the taint that it has.
 fn report(node: &Value, now: i64) -> Decision {
-    if fields::condition(&node["status"], "Ready").is_some() {
+    if fields::condition(&node["status"], "Ready").is_some_and(|ready| ready["status"] != "Unknown") {
         return Decision::default();
     }
-    let is_other = |taint: &&Value| taint["key"] != "node.kubernetes.io/not-ready";
+    let is_other =
+        |taint: &&Value| ![json!("node.kubernetes.io/not-ready"), json!(UNREACHABLE)].contains(&taint["key"]);
     let left: Vec<&Value> = items(node, "/spec/taints").iter().filter(is_other).collect();
     if left.len() < items(node, "/spec/taints").len() {
         let mut untainted = node.clone();
@@ -92,6 +101,16 @@ impl Workloads {
         if before == view {
             return;
         }
+        let was_lost = before.as_ref().is_some_and(|before| before.is_lost);
+        match &view {
+            Some(view) if !view.is_lost => _ = self.lost.remove(&key.name),
+            Some(_) if was_lost => {}
+            _ => _ = self.lost.insert(key.name.clone(), core.now()),
+        }
+        let moves = |view: &Option<NodeView>| view.as_ref().is_none_or(NodeView::evicts);
+        if before.is_some() && (moves(&before) || moves(&view)) {
+            self.look_at_pods_of(core, &key.name);
+        }
         for (namespace, name) in std::mem::take(&mut self.unassigned) {
             self.queue.add(Key::new(PODS, &namespace, &name));
         }
@@ -101,32 +120,82 @@ impl Workloads {
         }
     }
 
-    pub(super) async fn node(&mut self, cluster: &Arc<Cluster>, key: &Key, node: &Value) -> Result<(), Status> {
-        match self.nodes.get(&key.name).is_some_and(|view| view.has_kubelet) {
-            true => self.act(cluster, key, report(node, cluster.core.now())).await,
-            false => Ok(()),
+    /// Queues the Pods of a node that is lost, or has been.
+    fn look_at_pods_of(&mut self, core: &Core, node: &str) {
+        let page = core.store.list(&Range::new(PODS, ""), None, None, 0);
+        for record in page.into_iter().flat_map(|page| page.records) {
+            if text(&value(&record), "/spec/nodeName") == node {
+                self.queue.add(record.key.clone());
+            }
         }
+    }
+
+    pub(super) async fn node(&mut self, cluster: &Arc<Cluster>, key: &Key, node: &Value) -> Result<(), Status> {
+        let now = cluster.core.now();
+        let decision = match self.nodes.get(&key.name) {
+            Some(view) if view.has_kubelet => report(node, now),
+            Some(view) if view.is_lost => {
+                let since = self.lost.get(&key.name).copied().unwrap_or(now);
+                lost::decide(node, [since, now])
+            }
+            _ => return Ok(()),
+        };
+        self.act(cluster, key, decision).await
+    }
+
+    /// The decision about a Pod that is assigned to a node.
+    fn assigned(&mut self, pod: &Value, now: i64) -> Decision {
+        let name = text(pod, "/spec/nodeName");
+        let Some(node) = self.nodes.get(name) else {
+            let since = *self.lost.entry(name.to_owned()).or_insert(now);
+            return lost::collect(pod, [since, now]);
+        };
+        let eviction = lost::evict(pod, &node.taints, now);
+        if !node.has_kubelet || !eviction.writes.is_empty() {
+            return eviction;
+        }
+        let report = kubelet::decide(pod, now);
+        let again = [report.again, eviction.again].into_iter().flatten().min();
+        Decision { again, ..report }
+    }
+
+    /// The node to which a Pod is assigned.
+    fn choose(&self, pod: &Value) -> Option<String> {
+        let takes = |name: &str| self.nodes.get(name).is_some_and(|node| node.takes(pod));
+        if let Some(named) = placement::target(pod) {
+            return takes(named).then(|| named.to_owned());
+        }
+        if takes(NAME) {
+            return Some(NAME.to_owned());
+        }
+        let mut others = self
+            .nodes
+            .iter()
+            .filter(|(_, node)| node.has_kubelet && node.takes(pod));
+        others.next().map(|(name, _)| name.clone())
     }
 
     pub(super) async fn pod(&mut self, cluster: &Arc<Cluster>, key: &Key, pod: &Value) -> Result<(), Status> {
         self.untrack(cluster, key, pod).await?;
         let now = cluster.core.now();
-        let name = placement::target(pod).unwrap_or(NAME);
-        let node = self.nodes.get(name);
         if !is_unassigned(pod) {
-            let is_reported = name == NAME || node.is_some_and(|node| node.has_kubelet);
-            let decision = if is_reported {
-                kubelet::decide(pod, now)
-            } else {
-                return Ok(());
+            let decision = match text(pod, "/spec/nodeName") {
+                "" => return Ok(()),
+                _ => self.assigned(pod, now),
             };
             return self.act(cluster, key, decision).await;
         }
         let waits = storage::waits(&cluster.core, key, pod);
-        let is_open = node.is_some_and(|node| node.takes(pod));
-        let decision = match waits {
-            None if is_open => kubelet::decide(pod, now),
-            waits => {
+        let chosen = self.choose(pod);
+        let decision = match (waits, chosen) {
+            (None, Some(node)) => {
+                let mut decision = kubelet::decide(pod, now);
+                if let Some(Write::Bind(assigned)) = decision.writes.first_mut() {
+                    assigned["spec"]["nodeName"] = json!(node);
+                }
+                decision
+            }
+            (waits, _) => {
                 self.unassigned.insert((key.namespace.clone(), key.name.clone()));
                 let unschedulable = waits.map(|why| kubelet::unschedulable(pod, &why, now));
                 unschedulable.unwrap_or_default()

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use super::{
     behaviour::ANNOTATION,
     fields::{annotation, items, text},
+    lost::UNREACHABLE,
     node,
 };
 use crate::{meta, select::LabelSelector};
@@ -20,10 +21,12 @@ const FIELD: &str = "metadata.name";
 pub(super) struct NodeView {
     name: String,
     labels: BTreeMap<String, String>,
-    taints: Vec<Value>,
+    pub taints: Vec<Value>,
     is_cordoned: bool,
     /// Whether the kubelet reports the Pods of the node.
     pub has_kubelet: bool,
+    /// Whether the kubelet has stopped reporting.
+    pub is_lost: bool,
 }
 
 /// Whether a new Pod may run on a node, and whether one that runs there may stay.
@@ -39,6 +42,7 @@ impl NodeView {
         let labels = meta::of(object).get("labels").and_then(Value::as_object);
         let labels = labels.into_iter().flatten();
         let name = meta::text(object, "name");
+        let is_lost = annotation(object, ANNOTATION) == Some("lost");
         (!meta::is_deleting(object)).then(|| Self {
             name: name.to_owned(),
             labels: labels
@@ -46,7 +50,8 @@ impl NodeView {
                 .collect(),
             taints: items(object, "/spec/taints").to_vec(),
             is_cordoned: object["spec"]["unschedulable"] == true,
-            has_kubelet: name == node::NAME || annotation(object, ANNOTATION).is_some(),
+            has_kubelet: !is_lost && (name == node::NAME || annotation(object, ANNOTATION).is_some()),
+            is_lost,
         })
     }
 
@@ -54,9 +59,17 @@ impl NodeView {
         self.labels.get(name).map(String::as_str)
     }
 
-    /// Whether the scheduler assigns a Pod to the node: to a cordoned node only Pods that tolerate it.
+    /// Whether the scheduler assigns a Pod to the node: to a cordoned or lost node only Pods that tolerate that.
     pub fn takes(&self, pod: &Value) -> bool {
-        !self.is_cordoned || tolerates(&pod["spec"], &json!({"key": CORDONED, "effect": "NoSchedule"}))
+        let is_lost = self.taints.iter().any(|it| it["key"] == UNREACHABLE);
+        let closed = [(self.is_cordoned, CORDONED), (is_lost, UNREACHABLE)];
+        let mut closed = closed.iter().filter(|(is_closed, _)| *is_closed);
+        closed.all(|(_, key)| is_tolerated(&pod["spec"], &json!({"key": key, "effect": "NoSchedule"})))
+    }
+
+    /// Whether Pods of the node may have to leave it.
+    pub fn evicts(&self) -> bool {
+        self.is_lost || self.taints.iter().any(|it| it["effect"] == "NoExecute")
     }
 
     /// Whether a Pod with this spec fits.
@@ -64,7 +77,7 @@ impl NodeView {
         let is_named = ["", &self.name].contains(&text(spec, "/nodeName"));
         let untolerated = |effects: &[&str]| {
             let mut taints = self.taints.iter().filter(|it| effects.contains(&text(it, "/effect")));
-            taints.any(|taint| !tolerates(spec, taint))
+            taints.any(|taint| !is_tolerated(spec, taint))
         };
         let is_selected = is_named && self.is_selected(spec);
         NodeFit {
@@ -113,15 +126,18 @@ pub(super) fn toward(affinity: &Value, node: &str) -> Value {
     affinity
 }
 
-fn tolerates(spec: &Value, taint: &Value) -> bool {
-    items(spec, "/tolerations").iter().any(|toleration| {
-        let is = |field: &str| {
-            let wanted = text(toleration, field);
-            wanted.is_empty() || wanted == text(taint, field)
-        };
-        let exists = toleration["operator"] == "Exists";
-        is("/effect") && is("/key") && (exists || text(toleration, "/value") == text(taint, "/value"))
-    })
+fn is_tolerated(spec: &Value, taint: &Value) -> bool {
+    items(spec, "/tolerations").iter().any(|it| tolerates(it, taint))
+}
+
+/// Whether a toleration matches a taint.
+pub(super) fn tolerates(toleration: &Value, taint: &Value) -> bool {
+    let is = |field: &str| {
+        let wanted = text(toleration, field);
+        wanted.is_empty() || wanted == text(taint, field)
+    };
+    let exists = toleration["operator"] == "Exists";
+    is("/effect") && is("/key") && (exists || text(toleration, "/value") == text(taint, "/value"))
 }
 
 #[cfg(test)]

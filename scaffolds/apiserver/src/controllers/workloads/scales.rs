@@ -40,9 +40,30 @@ fn total(core: &Core, pods: &[Pod]) -> Result<i64, String> {
     Ok(scales.values().sum())
 }
 
+/// The key and the wanted replicas of an object that a reference names by kind.
+pub(super) fn named(core: &Core, namespace: &str, reference: &Value) -> Result<(Key, i64), String> {
+    let found = find(core, namespace, reference)?;
+    let missing = || format!("{:?} not found", text(reference, "/name"));
+    let (key, _, replicas) = found.ok_or_else(missing)?;
+    Ok((key, replicas))
+}
+
 /// The uid and the wanted replicas of a controller; of its Deployment, if it is the ReplicaSet of one. `None` if it is gone.
 fn scale(core: &Core, namespace: &str, owner: &Value) -> Result<Option<(String, i64)>, String> {
-    let (version, kind) = (text(owner, "/apiVersion"), text(owner, "/kind"));
+    let found = find(core, namespace, owner)?;
+    let Some((_, object, replicas)) = found.filter(|it| meta::text(&it.1, "uid") == text(owner, "/uid")) else {
+        return Ok(None);
+    };
+    let deployment = controller(&object).filter(|it| owner["kind"] == "ReplicaSet" && it["kind"] == "Deployment");
+    match deployment {
+        Some(deployment) => scale(core, namespace, deployment),
+        None => Ok(Some((meta::text(&object, "uid").to_owned(), replicas))),
+    }
+}
+
+/// An object that a reference names, with its key and the replicas of its scale.
+fn find(core: &Core, namespace: &str, reference: &Value) -> Result<Option<(Key, Value, i64)>, String> {
+    let (version, kind) = (text(reference, "/apiVersion"), text(reference, "/kind"));
     let (group, number) = version.split_once('/').unwrap_or(("", version));
     let snapshot = core.catalogue.snapshot();
     let unknown = || format!("no matches for kind {kind:?} in version {version:?}");
@@ -53,17 +74,12 @@ fn scale(core: &Core, namespace: &str, owner: &Value) -> Result<Option<(String, 
             resource.qualified()
         ));
     };
-    let record = core
-        .store
-        .get(&Key::new(&resource.store_name(), namespace, text(owner, "/name")));
-    let object = record.map(|record| value(&record));
-    let Some(object) = object.filter(|it| meta::text(it, "uid") == text(owner, "/uid")) else {
+    let key = Key::new(&resource.store_name(), namespace, text(reference, "/name"));
+    let Some(record) = core.store.get(&key) else {
         return Ok(None);
     };
-    if let Some(deployment) = controller(&object).filter(|it| kind == "ReplicaSet" && it["kind"] == "Deployment") {
-        return self::scale(core, namespace, deployment);
-    }
+    let object = value(&record);
     let replicas = object.pointer(&scale.spec_replicas.replace('.', "/"));
     let replicas = replicas.and_then(Value::as_i64).unwrap_or_default();
-    Ok(Some((meta::text(&object, "uid").to_owned(), replicas)))
+    Ok(Some((key, object, replicas)))
 }

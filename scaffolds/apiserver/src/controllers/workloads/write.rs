@@ -76,6 +76,7 @@ impl Write {
             Some("PersistentVolumeClaim") => CLAIMS,
             Some("PersistentVolume") => VOLUMES,
             Some("StorageClass") => CLASSES,
+            Some("HorizontalPodAutoscaler") => super::autoscale::AUTOSCALERS,
             Some("Event") => EVENTS,
             _ => PODS,
         };
