@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// All of them.
-pub const ALL: [Wrong; 4] = [
+pub const ALL: [Wrong; 5] = [
     wrong(
         "takes a refused permission for success",
         |m| owning(m, GivesUp),
@@ -34,6 +34,11 @@ pub const ALL: [Wrong; 4] = [
         "requires an object that does not exist",
         |m| owning(m, Requires),
         Oracle::Failing,
+    ),
+    wrong(
+        "repairs a constant child only when the spec changes",
+        |m| owning(m, SkipsConstant),
+        Oracle::State,
     ),
 ];
 
@@ -94,6 +99,23 @@ impl Reconciler<FooBar> for Requires {
     async fn reconcile(&self, cx: &Context<FooBar>, object: Arc<FooBar>) -> Result<Action> {
         cx.apply_child(child(&object, "foobar")).await?;
         maps(cx).get("settings").await?;
+        ready(cx, &object).await
+    }
+}
+
+/// Looks whether its child exists, and not what it contains.
+struct SkipsConstant;
+
+impl Reconciler<FooBar> for SkipsConstant {
+    async fn reconcile(&self, cx: &Context<FooBar>, object: Arc<FooBar>) -> Result<Action> {
+        let mut wanted = child(&object, "foobar");
+        wanted.data = Some(BTreeMap::from([("mode".to_owned(), "strict".to_owned())]));
+        let observed = object.status.as_ref().and_then(|status| status.observed_generation);
+        let is_there = cx.child::<ConfigMap>(&wanted.name_any())?.is_some();
+        if is_there && observed == object.metadata.generation {
+            return Ok(Action::Done);
+        }
+        cx.apply_child(wanted).await?;
         ready(cx, &object).await
     }
 }

@@ -7,7 +7,7 @@ use sim::right::Right;
 #[test]
 fn the_same_seed_gives_the_same_requests() {
     let is_nightly = env::var_os("KUBEWRIGHT_NIGHTLY").is_some();
-    let times = if is_nightly { 500 } else { 12 };
+    let times = if is_nightly { 1000 } else { 12 };
     let operators = &sim::right::ALL[..2];
     for Right { name, register, .. } in operators {
         for faults in ["w1:crash-after", "p4:events-late+w2:user-recreates"] {

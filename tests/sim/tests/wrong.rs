@@ -1,7 +1,11 @@
 //! Each wrong operator is found by the default run, and by the right oracle. Without KUBEWRIGHT_NIGHTLY a test tries only the
 //! first operator for each oracle.
 
-use std::{collections::BTreeSet, env, time::Instant};
+use std::{
+    collections::BTreeSet,
+    env,
+    time::{Duration, Instant},
+};
 
 use kubewright_apiserver::dev::sim::Oracle;
 use sim::{
@@ -11,7 +15,8 @@ use sim::{
 
 fn assert_found(operators: impl IntoIterator<Item = Wrong>) {
     let is_nightly = env::var_os("KUBEWRIGHT_NIGHTLY").is_some();
-    let mut missed = Vec::new();
+    let (mut missed, mut tried, mut runs) = (Vec::new(), 0, 0);
+    let (all_began, mut longest) = (Instant::now(), Duration::ZERO);
     let mut oracles = BTreeSet::new();
     for Wrong { name, register, oracle } in operators {
         if !oracles.insert(oracle.name()) && !is_nightly {
@@ -21,10 +26,15 @@ fn assert_found(operators: impl IntoIterator<Item = Wrong>) {
         let report = sim::explore(register, 50);
         let found = report.failure.as_ref().map(|failure| failure.finding.oracle);
         println!("{name}: {found:?} after {} runs, {:?}", report.runs, began.elapsed());
+        (tried, runs, longest) = (tried + 1, runs + report.runs, longest.max(began.elapsed()));
         if found != Some(oracle) {
             missed.push(format!("{name}: {found:?} and not {oracle:?}\n{}", report.text()));
         }
     }
+    println!(
+        "{tried} operators, {runs} runs, {:?}, at most {longest:?} for one",
+        all_began.elapsed()
+    );
     assert!(missed.is_empty(), "{}", missed.join("\n"));
 }
 

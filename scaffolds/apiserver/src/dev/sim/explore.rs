@@ -1,7 +1,7 @@
 //! The schedules of a simulation, in their order: no fault, one of a kind in each phase, then random pairs. A failure is shrunk to
 //! its fewest faults.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
     fault::{At, Fault, OF_PHASES, OF_READS, OF_WRITES, Point, Schedule, UserAction},
@@ -293,15 +293,31 @@ fn phase(at: At, calm: &Run) -> usize {
 /// The first faults of each kind come first.
 fn chains(calm: &Run) -> Vec<Schedule> {
     let mut chains: BTreeMap<(usize, usize), Vec<Point>> = BTreeMap::new();
+    let (writes, reads) = (outermost(&calm.writes), outermost(&calm.reads));
+    let is_tried = |point: &Point| match point.at {
+        At::Write(n) => writes.contains(&n),
+        At::Read(n) => reads.contains(&n),
+        At::Phase(_) => true,
+    };
     for (kind, points) in points(calm).into_iter().enumerate() {
         let mut met = [0; PHASES.len()];
-        for point in points {
+        for point in points.into_iter().filter(is_tried) {
             let times = &mut met[phase(point.at, calm)];
             chains.entry((*times, kind)).or_default().push(point);
             *times += 1;
         }
     }
     chains.into_values().map(Schedule).collect()
+}
+
+/// The first and the last of equal requests in each phase: an operator that follows the progress of its children repeats the same
+/// request, and random pairs meet those in between.
+fn outermost(sent: &[Sent]) -> BTreeSet<usize> {
+    let mut ends: BTreeMap<(usize, &str), [usize; 2]> = BTreeMap::new();
+    for (n, sent) in sent.iter().enumerate() {
+        ends.entry((sent.phase, &sent.text)).or_insert([n, n])[1] = n;
+    }
+    ends.into_values().flatten().collect()
 }
 
 /// Whether a fault can happen at this write, and leaves the specs as they are meant to be in its phase.
@@ -313,5 +329,28 @@ fn is_possible(fault: Fault, write: &Sent) -> bool {
         // The users of this phase change the same samples.
         Fault::User(action) => write.phase != CHANGED || action != UserAction::Recreate,
         _ => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_equal_requests_of_a_phase_the_first_and_the_last_are_tried() {
+        let sent = |phase, text: &str| Sent {
+            phase,
+            is_delete: false,
+            text: text.to_owned(),
+        };
+        let (status, child) = ("patches foos a (status)", "applies maps a");
+        let all = [
+            sent(0, child),
+            sent(0, status),
+            sent(0, status),
+            sent(0, status),
+            sent(1, status),
+        ];
+        assert_eq!(outermost(&all), BTreeSet::from([0, 1, 3, 4]));
     }
 }

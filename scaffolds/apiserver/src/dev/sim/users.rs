@@ -266,7 +266,6 @@ impl Users {
     pub(super) async fn recreate(&self) {
         let olds = self.samples();
         self.delete().await;
-        self.taken().ended.clear();
         let until = Instant::now() + PATIENCE;
         let is_there = |uids: &BTreeSet<String>| self.samples().iter().any(|live| uids.contains(live.uid()));
         let uids = olds.iter().map(|live| live.uid().to_owned()).collect();
