@@ -1,6 +1,6 @@
 //! Rust names for Kubernetes names: files, modules, types and variables that avoid keywords and names of generated code.
 
-use super::{Kind, Pattern};
+use super::{Kind, Origin, Pattern};
 use heck::{ToKebabCase, ToSnakeCase};
 use std::cmp::Ordering;
 
@@ -149,6 +149,9 @@ const RESERVED_BY_PATTERNS: [&str; 3] = ["ConcurrencyPolicy", "KubeSchema", "Qua
 
 /// The Rust type of a kind.
 pub fn type_name(kind: &Kind) -> String {
+    if kind.origin == Origin::Kubernetes {
+        return kind.name.to_string();
+    }
     let is_named = kind.any_pattern(Pattern::has_types_of_its_own);
     let kind = kind.name.as_str();
     match RESERVED.contains(&kind) || is_named && RESERVED_BY_PATTERNS.contains(&kind) {
@@ -165,6 +168,17 @@ pub fn snake(kind: &str) -> String {
 /// `FooBar` as `foo-bar`.
 pub fn kebab(kind: &str) -> String {
     kind.to_kebab_case()
+}
+
+/// `foobar-audit` as `FoobarAudit`.
+pub fn capitalised(name: &str) -> String {
+    let word = |word: &str| {
+        let mut letters = word.chars();
+        letters.next().map_or(String::new(), |first| {
+            format!("{}{}", first.to_ascii_uppercase(), letters.as_str())
+        })
+    };
+    name.split('-').map(word).collect()
 }
 
 /// Local variables of generated code, in addition to the object's own.

@@ -48,7 +48,6 @@ struct ApiView<'a> {
     version: &'a str,
     version_module: &'a str,
     kind: &'a str,
-    /// Its type, as the file names it.
     type_name: String,
     /// The type in a `use`, with the other name if it has one.
     import: String,
@@ -308,20 +307,15 @@ fn api_view<'a>(project: &Project, api: Api<'a>) -> ApiView<'a> {
         Origin::Kubernetes => format!("k8s_openapi::api::{}", known()),
         Origin::Project | Origin::Crd => format!("api::{group_module}::{version}"),
     };
-    let type_name = match owner.origin {
-        Origin::Kubernetes => kind.to_owned(),
-        Origin::Project | Origin::Crd => rust::type_name(owner),
-    };
-    let spec_name = format!("{kind}Spec");
     ApiView {
         group: owner.group.as_str(),
         version,
         version_module: version,
         kind,
-        import: type_name.clone(),
-        type_name,
-        spec_import: spec_name.clone(),
-        spec_name,
+        type_name: rust::type_name(owner),
+        import: rust::type_name(owner),
+        spec_name: format!("{kind}Spec"),
+        spec_import: format!("{kind}Spec"),
         type_module,
         foreign: !owner.origin.is_project(),
         status_name: format!("{kind}Status"),
@@ -381,7 +375,7 @@ fn controller_view<'a>(project: &'a Project, kind: &'a Kind, controller: &'a Con
         },
         condition: match first {
             true => "Ready".to_owned(),
-            false => format!("{}Ready", capitalised(controller.name.as_str())),
+            false => format!("{}Ready", rust::capitalised(controller.name.as_str())),
         },
         finalizer: None,
         after_core: rust::import_order(&api.type_module, "k8s_openapi::api::core::v1").is_gt(),
@@ -399,22 +393,8 @@ fn controller_view<'a>(project: &'a Project, kind: &'a Kind, controller: &'a Con
 
 /// A kind as the files of a controller name it.
 fn in_files_of<'a>(project: &Project, controller: &Controller, mut api: ApiView<'a>) -> ApiView<'a> {
-    // The templates of 0.1 have no other names.
-    if !project.version.starts_with("0.1.") {
-        let others = imports::of_controller(controller.pattern.name());
-        [api.type_name, api.import] = imports::imported(&api.type_name, others);
-        [api.spec_name, api.spec_import] = imports::imported_spec(&api.spec_name, others);
-    }
+    let others = imports::of_controller(project, controller);
+    [api.type_name, api.import] = imports::imported(&api.type_name, others);
+    [api.spec_name, api.spec_import] = imports::imported_spec(&api.spec_name, others);
     api
-}
-
-/// `foobar-audit` as `FoobarAudit`.
-fn capitalised(name: &str) -> String {
-    let word = |word: &str| {
-        let mut letters = word.chars();
-        letters.next().map_or(String::new(), |first| {
-            format!("{}{}", first.to_ascii_uppercase(), letters.as_str())
-        })
-    };
-    name.split('-').map(word).collect()
 }

@@ -3,7 +3,7 @@
 //! Unlike a kind in [`rust::RESERVED`], such a kind keeps its name in all other files.
 
 use crate::project::pattern::Name;
-use crate::project::rust;
+use crate::project::{Controller, Project, rust};
 
 /// The import of all tests of controllers.
 const OF_TESTS: &[&str] = &["Program"];
@@ -52,9 +52,13 @@ const OF_RUNS: &[&str] = &[
     "World",
 ];
 
-/// The names that the files of a controller of this pattern import or define.
-pub fn of_controller(pattern: Name) -> &'static [&'static str] {
-    match pattern {
+/// The names that the files of a controller import or define.
+pub fn of_controller(project: &Project, controller: &Controller) -> &'static [&'static str] {
+    // The templates of 0.1 have no other names.
+    if project.version.starts_with("0.1.") {
+        return &[];
+    }
+    match controller.pattern.name() {
         Name::Backup | Name::Job | Name::Replicas | Name::Restore | Name::Schedule | Name::Stateful => OF_RUNS,
         Name::Beside | Name::Child | Name::Deployment | Name::Internal | Name::Minimal => OF_TESTS,
     }

@@ -35,12 +35,8 @@ pub struct WebhooksView {
 
 /// The view of the webhooks of that kind.
 pub fn view(project: &Project, kind: &Kind, own: &Webhooks) -> WebhooksView {
-    let name = match kind.origin {
-        Origin::Kubernetes => kind.name.to_string(),
-        Origin::Project | Origin::Crd => rust::type_name(kind),
-    };
     let file = own.file();
-    let [type_name, import] = imported(&name, &IMPORTED);
+    let [type_name, import] = imported(&rust::type_name(kind), &IMPORTED);
     WebhooksView {
         module: rust::module(&file),
         file,

@@ -36,12 +36,12 @@ pub(super) struct ScalerState {
 }
 
 /// The size that an autoscaler wants, with the conditions that say why.
-struct Plan {
+struct ScalingPlan {
     status: Value,
     desired: i64,
 }
 
-impl Plan {
+impl ScalingPlan {
     fn set(&mut self, values: [&str; 4], now: i64) {
         let [name, status, reason, message] = values;
         let transition = time::text(now);
@@ -64,7 +64,7 @@ impl Workloads {
         }
         (state.decided, state.next) = (seen, now + PERIOD);
         self.queue.add_at(now + PERIOD, key.clone());
-        let mut plan = Plan {
+        let mut plan = ScalingPlan {
             status: scaler["status"].clone(),
             desired: 0,
         };
@@ -86,7 +86,7 @@ impl Workloads {
         plan.set(["AbleToScale", "True", "SucceededGetScale", why], now);
         plan.desired = int(&plan.status, "/desiredReplicas");
         let history = &mut self.scalers.entry(key.clone()).or_default().history;
-        let is_decided = decide(scaler, current, &mut plan, history, now);
+        let is_decided = decide(scaler, &mut plan, history, [current, now]);
         if is_decided && plan.desired != current {
             let metadata = json!({"namespace": target.namespace, "name": target.name});
             let scale = json!({
@@ -108,7 +108,7 @@ impl Workloads {
 }
 
 /// Whether there is a size to want: within the bounds it depends on metrics.
-fn decide(scaler: &Value, current: i64, plan: &mut Plan, history: &mut Vec<(i64, i64)>, now: i64) -> bool {
+fn decide(scaler: &Value, plan: &mut ScalingPlan, history: &mut Vec<(i64, i64)>, [current, now]: [i64; 2]) -> bool {
     let [least, most] = ["minReplicas", "maxReplicas"].map(|field| scaler["spec"][field].as_i64().unwrap_or(1));
     if current == 0 && least != 0 {
         plan.desired = 0;
