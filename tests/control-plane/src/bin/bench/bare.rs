@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 
 use crate::{
-    load::{Amount, CLIENTS, Figures, Place, STEPS, alone, clear, ready, removed, repaired, write},
+    load::{AFTER, Amount, CLIENTS, Figures, Place, STEPS, alone, clear, ready, removed, repaired, write},
     stats::summary,
 };
 
@@ -34,22 +34,13 @@ struct Bare {
 pub async fn measure(place: &Place, namespace: &str, amount: Amount) -> Result<Figures> {
     make_namespace(&place.client, namespace).await?;
     let bare = Bare::new(&place.client, namespace, amount.workers);
-    let mut figures = Vec::new();
-    for (generation, what) in STEPS {
-        let mut times = Vec::new();
-        for name in names("single", amount.single) {
-            let began = Instant::now();
-            bare.written(&name, generation).await?;
-            times.push(began.elapsed().as_secs_f64() * 1e3);
-        }
-        let [_, median, _] = summary(&times);
-        figures.push((alone(what), median));
-    }
+    let mut figures = bare.one_at_a_time(&STEPS, amount.single).await?;
     let (count, all) = (amount.objects, names("load", amount.objects));
     for (generation, what) in STEPS.into_iter().take(2) {
         let seconds = at_once(&all, async |name: &str| bare.written(name, generation).await).await?;
         figures.push((ready(count, what), seconds));
     }
+    figures.extend(bare.one_at_a_time(&[AFTER], amount.single).await?);
     let some = &all[..amount.repaired.min(count)];
     let owners: HashMap<_, _> = bare.owners(some).await?;
     let seconds = at_once(some, async |name: &str| bare.repaired(&owners[name]).await).await?;
@@ -79,6 +70,22 @@ impl Bare {
             children: Api::namespaced(client.clone(), namespace),
             workers: Semaphore::new(workers),
         }
+    }
+
+    /// Each FooBar is created, or updated, when the one before is Ready; the medians of the times in milliseconds.
+    async fn one_at_a_time(&self, steps: &[(i64, &str)], count: usize) -> Result<Figures> {
+        let mut figures = Vec::new();
+        for &(generation, what) in steps {
+            let mut times = Vec::new();
+            for name in names("single", count) {
+                let began = Instant::now();
+                self.written(&name, generation).await?;
+                times.push(began.elapsed().as_secs_f64() * 1e3);
+            }
+            let [_, median, _] = summary(&times);
+            figures.push((alone(what), median));
+        }
+        Ok(figures)
     }
 
     /// The user's write, and the operator's until the FooBar is Ready.

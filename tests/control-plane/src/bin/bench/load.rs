@@ -36,6 +36,9 @@ pub const CLIENTS: usize = 32;
 /// The steps of FooBars, one after the other, with the generation that they reach.
 pub const STEPS: [(i64, &str); 3] = [(1, "created"), (2, "updated for the first time"), (3, "updated again")];
 
+/// The step of FooBars one after the other, right after many at once: an operator may still write the events of those.
+pub const AFTER: (i64, &str) = (4, "updated right after the burst");
+
 /// The generation that a deleted object has reached.
 pub const GONE: i64 = i64::MAX;
 
@@ -122,8 +125,9 @@ pub async fn measure(place: &Place, binary: &Path, namespace: &str, amount: Amou
         figures: Vec::new(),
         anonymous: 0.0,
     };
-    round.one_at_a_time(amount.single).await?;
+    round.one_at_a_time(&STEPS, amount.single).await?;
     round.all_at_once(amount.objects).await?;
+    round.one_at_a_time(&[AFTER], amount.single).await?;
     round.repaired(amount.repaired.min(amount.objects)).await?;
     round.deleted(amount.objects).await?;
     round.settled(namespace).await?;
@@ -154,9 +158,9 @@ impl Round {
     }
 
     /// Each FooBar is created, or updated, when the one before is Ready; the medians of the times in milliseconds.
-    async fn one_at_a_time(&mut self, count: usize) -> Result<()> {
+    async fn one_at_a_time(&mut self, steps: &[(i64, &str)], count: usize) -> Result<()> {
         let names = names("single", count);
-        for (generation, what) in STEPS {
+        for &(generation, what) in steps {
             let mut times = Vec::new();
             for name in &names {
                 let began = Instant::now();
