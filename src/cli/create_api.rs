@@ -199,8 +199,8 @@ fn next(new: &NewApi, changed: bool, dry_run: bool) {
 impl Args {
     fn complete(self, project: &Project) -> Result<NewApi> {
         self.check()?;
-        let (requested, inputs) = self.answers(project)?;
-        self.resolve(project, requested, inputs)
+        let (subject, inputs) = self.answers(project)?;
+        self.resolve(project, subject, inputs)
     }
 
     /// The kind and the inputs of its pattern: from flags or a CRD, and from questions for what is missing.
@@ -212,11 +212,11 @@ impl Args {
             (Some(from), false) => Some(crd::foreign(from, group, version, kind)?),
             (None, _) => self.named(project, &mut ask)?,
         };
-        let kind = requested.as_ref().map(|it| &it.kind).or(self.kind.as_ref());
-        let inputs = self.pattern.inputs(&mut ask, kind)?;
+        let subject = requested.map(|it| self.subject(project, it)).transpose()?;
+        let inputs = self.pattern.inputs(&mut ask, subject.as_ref())?;
         ask.done("create api")?;
-        let requested = requested.ok_or_else(|| Usage::error("the group, version or kind is missing"))?;
-        Ok((requested, inputs))
+        let subject = subject.ok_or_else(|| Usage::error("the group, version or kind is missing"))?;
+        Ok((subject, inputs))
     }
 
     /// The kind of these names. If it is `None`, [`Ask::done`] fails.
@@ -229,28 +229,32 @@ impl Args {
         };
         let version = ask.need("--version", "Version", version, "v1".parse().ok())?;
         let kind = ask.need("--kind", "Kind", kind, None)?;
-        let names = group.zip(version).zip(kind);
-        Ok(names.map(|((group, version), kind)| RequestedKind::own(group, version, kind)))
+        let own = |((group, version), kind)| RequestedKind::own(group, version, kind);
+        Ok(group.zip(version).zip(kind).map(own))
+    }
+
+    /// The kind with its owner.
+    fn subject(&self, project: &Project, requested: RequestedKind) -> Result<RequestedKind> {
+        if self.from_crd.is_some() {
+            return Ok(requested);
+        }
+        if self.makes_type() {
+            external::without_domain(project, &requested.group)?;
+            self.not_kubernetes(project, &requested.group, &requested.kind)?;
+            return Ok(requested);
+        }
+        Ok(external::kubernetes(project, requested))
     }
 
     /// What the project gets for these answers.
-    fn resolve(self, project: &Project, requested: RequestedKind, inputs: pattern::Inputs) -> Result<NewApi> {
-        let subject = match (&self.from_crd, self.makes_type()) {
-            (Some(_), _) => requested,
-            (None, false) => external::kubernetes(project, requested),
-            (None, true) => {
-                without_domain(project, &requested.group)?;
-                self.not_kubernetes(project, &requested.group, &requested.kind)?;
-                requested
-            }
-        };
+    fn resolve(self, project: &Project, subject: RequestedKind, inputs: pattern::Inputs) -> Result<NewApi> {
         let known = project.kind(&subject.group, &subject.kind);
         let whose = pattern::Whose {
             origin: subject.origin,
             adopted: subject.adopted || known.is_some_and(|kind| kind.adopted),
         };
         let pattern = match self.makes_controller(known, &subject.version)? {
-            true => Some(self.pattern.resolve(inputs, &subject.kind, whose)?),
+            true => Some(self.pattern.resolve(inputs, whose)?),
             false => None,
         };
         let cluster = self.cluster.then_some(true).or(self.namespaced.map(|_| false));
@@ -369,21 +373,6 @@ impl Args {
             _ => Ok(true),
         }
     }
-}
-
-/// Refuses a full group, which would have the domain twice, unless the project already has the group.
-fn without_domain(project: &Project, group: &Group) -> Result<()> {
-    let domain = project.domain.as_str();
-    let Some(part) = group.as_str().strip_suffix(&format!(".{domain}")) else {
-        return Ok(());
-    };
-    if project.kinds.iter().any(|kind| kind.group == *group) {
-        return Ok(());
-    }
-    Err(Usage::error(format!(
-        "`--group {group}` has the project's domain, which kubewright adds: the group would be `{group}.{domain}`\n\n\
-         hint: `--group {part}` makes `{group}`"
-    )))
 }
 
 fn served_already(kind: &Kind) -> anyhow::Error {

@@ -1,5 +1,6 @@
 //! Kinds of other owners, and the names of Kubernetes' kinds in flags.
 
+use super::ask::Usage;
 use crate::project::{
     Definition, Group, InvalidName, KindName, Origin, Plural, Project, ShortName, Version, kubernetes,
 };
@@ -90,4 +91,19 @@ pub fn kubernetes(project: &Project, asked: RequestedKind) -> RequestedKind {
             ..asked
         },
     }
+}
+
+/// Refuses a full group, which would have the domain twice, unless the project already has the group.
+pub fn without_domain(project: &Project, group: &Group) -> anyhow::Result<()> {
+    let domain = project.domain.as_str();
+    let Some(part) = group.as_str().strip_suffix(&format!(".{domain}")) else {
+        return Ok(());
+    };
+    if project.kinds.iter().any(|kind| kind.group == *group) {
+        return Ok(());
+    }
+    Err(Usage::error(format!(
+        "`--group {group}` has the project's domain, which kubewright adds: the group would be `{group}.{domain}`\n\n\
+         hint: `--group {part}` makes `{group}`"
+    )))
 }

@@ -1,6 +1,7 @@
 //! The pattern of a new controller, by its name, with the inputs that it needs.
 
 use super::ask::{Ask, Usage};
+use super::external::RequestedKind;
 use crate::project::pattern::{self, Name};
 use crate::project::{Image, KindName, Origin, Pattern};
 use anyhow::Result;
@@ -96,21 +97,23 @@ impl Flags {
     }
 
     /// The inputs that the given pattern needs, completed by questions. The kind may be missing, along with other flags.
-    pub fn inputs(&self, ask: &mut Ask, kind: Option<&KindName>) -> Result<Inputs> {
+    pub fn inputs(&self, ask: &mut Ask, subject: Option<&RequestedKind>) -> Result<Inputs> {
+        if let (Some(pattern), Some(subject)) = (self.pattern, subject) {
+            pattern::fits(pattern, &subject.kind, subject.origin)?;
+        }
         let (mut image, mut internal_kind) = (self.image.clone(), self.internal_kind.clone());
         if self.pattern.is_some_and(runs) {
             image = ask.need("--image", "Image that it runs", image, None)?;
         } else if self.pattern == Some(Name::Internal) {
-            let run = kind.and_then(|kind| format!("{kind}Run").parse().ok());
+            let run = subject.and_then(|subject| format!("{}Run", subject.kind).parse().ok());
             internal_kind = ask.need("--internal-kind", "Internal kind", internal_kind, run)?;
         }
         Ok(Inputs { image, internal_kind })
     }
 
     /// The pattern of a controller.
-    pub fn resolve(&self, inputs: Inputs, kind: &KindName, whose: Whose) -> Result<Pattern> {
+    pub fn resolve(&self, inputs: Inputs, whose: Whose) -> Result<Pattern> {
         let name = self.pattern.unwrap_or(whose.usual());
-        pattern::fits(name, kind, whose.origin)?;
         self.check(Some(name))?;
         let image = || inputs.image.ok_or_else(|| Usage::error("`--image` is missing"));
         Ok(match name {
