@@ -110,8 +110,11 @@ pub(in crate::kinds) fn give(spec: &mut Map<String, Value>, owner: &str, is_give
         let other = if first == "IPv4" { "IPv6" } else { "IPv4" };
         families.push(json!(other));
     }
+    let needs_ipv6 = families.get(0).is_some_and(|first| first == "IPv6");
     match wanted.as_str() {
         "None" => {}
+        // [`families`] refuses the Service.
+        "" if needs_ipv6 => {}
         "" if spec.contains_key("clusterIPs") || !is_given => {}
         "" => {
             let Some(ip) = free_address(owner, held) else { return };
