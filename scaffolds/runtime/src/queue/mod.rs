@@ -227,11 +227,13 @@ impl WorkQueue {
     }
 
     /// Keys ready to be handed out; those waiting for their time do not count.
+    #[cfg(feature = "testing")]
     pub fn len(&self) -> usize {
         self.core().len(Instant::now())
     }
 
     /// Whether nothing is ready.
+    #[cfg(feature = "testing")]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
