@@ -94,7 +94,9 @@ fn csv(bundle: &Bundle) -> Result<Value> {
 
 /// The rules of the roles in a file of config/rbac.
 fn rules(case: &str, file: &str) -> Result<Value> {
-    let path = Project::golden(case, &[])?.config().join("rbac").join(file);
+    // The folder goes with the project.
+    let project = Project::golden(case, &[])?;
+    let path = project.config().join("rbac").join(file);
     let roles = yaml::documents(&fs::read_to_string(path)?)?;
     let rules = roles.iter().filter_map(|role| role["rules"].as_array());
     Ok(rules.flatten().cloned().collect())
