@@ -16,6 +16,7 @@ const LICENSES: [&str; 2] = ["LICENSE-APACHE", "LICENSE-MIT"];
 const LICENSED: &str = "runtime";
 /// A package cannot hold a folder with a `Cargo.toml`, so `make package` gives the manifests this ending.
 const PACKAGED: &str = ".verbatim";
+
 fn main() -> io::Result<()> {
     let root = PathBuf::from(env::var("CARGO_MANIFEST_DIR").expect("cargo sets it"));
     let staged = PathBuf::from(env::var("OUT_DIR").expect("cargo sets it")).join("assets");

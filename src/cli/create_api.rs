@@ -246,7 +246,7 @@ impl Args {
         Ok(external::kubernetes(project, requested))
     }
 
-    /// What the project gets for these answers.
+    /// The kind and the controller that these answers add to the project.
     fn resolve(self, project: &Project, subject: RequestedKind, inputs: pattern::Inputs) -> Result<NewApi> {
         let known = project.kind(&subject.group, &subject.kind);
         let whose = pattern::Whose {

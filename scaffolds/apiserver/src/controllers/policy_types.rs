@@ -141,7 +141,7 @@ fn kinds(snapshot: &Snapshot, spec: &Value) -> BTreeMap<[String; 3], Arc<Resourc
     kinds
 }
 
-/// Whether a group, a version and a name match a resource. In upstream an empty group matches any.
+/// Whether a resource has this group, version and name. As in Kubernetes, an empty group matches every group.
 fn is_meant(resource: &Resource, [group, version, name]: [&str; 3]) -> bool {
     let name = name.to_lowercase();
     let is_named = resource.names.plural == name || resource.names.singular == name;

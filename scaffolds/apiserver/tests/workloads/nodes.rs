@@ -59,7 +59,7 @@ async fn a_member_on_a_lost_node_is_not_replaced_until_the_node_is_back() {
     assert_eq!(condition(&wire.object(DEV).await, "Ready"), "Unknown NodeStatusUnknown");
     assert_eq!(wire.taints().await, ["NoSchedule", "NoExecute"]);
     assert_eq!(wire.placed().await, ["dev False"]);
-    // The Pod tolerates that for five minutes, and cannot stop, as nobody can stop it.
+    // The Pod tolerates the taint for five minutes. Then it stays Terminating, because no kubelet stops it.
     wire.pass(298).await;
     assert_eq!(wire.placed().await, ["dev False"]);
     wire.pass(3600).await;

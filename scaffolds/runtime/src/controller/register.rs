@@ -123,7 +123,7 @@ impl<K: AnyObject> Controller<K> {
             clock: manager.clock().clone(),
             manager: manager.field_manager(&self.name),
             label: manager.child_label(),
-            state: state.clone(),
+            state,
             namespace: manager.namespace().to_owned(),
             main: source,
             sources,
@@ -134,7 +134,6 @@ impl<K: AnyObject> Controller<K> {
         let worker = Worker {
             metrics: manager.metrics().controller(&self.name, workers),
             name: self.name,
-            state,
             shared: Arc::new(shared),
             reconciler,
             conditions: manager.conditions().clone(),

@@ -32,7 +32,7 @@ pub(crate) use self::{
 };
 use crate::{
     condition_types::ConditionTypes,
-    context::{Context, ControllerState, ReconcileShared},
+    context::{Context, ReconcileShared},
     heartbeat::Heartbeat,
     informer::Delta,
     isolate::{isolated, isolated_future},
@@ -50,7 +50,6 @@ static RECONCILES: AtomicU64 = AtomicU64::new(1);
 /// A controller as its workers use it.
 pub(crate) struct Worker<K: AnyObject, R> {
     pub(crate) name: String,
-    pub(crate) state: Arc<ControllerState>,
     pub(crate) shared: Arc<ReconcileShared<K>>,
     pub(crate) reconciler: R,
     pub(crate) metrics: ControllerMetrics,
@@ -100,7 +99,7 @@ impl<K: AnyObject, R: Reconciler<K>> Runnable for Worker<K, R> {
     fn start(&self) -> Pending<'_> {
         Box::pin(async {
             // In this order: a change that is not delivered after this call is in the store already.
-            self.state.queue.wake();
+            self.shared.state.queue.wake();
             self.primary.start();
             self.enqueue_all(|_| true).await;
         })
@@ -108,8 +107,8 @@ impl<K: AnyObject, R: Reconciler<K>> Runnable for Worker<K, R> {
 
     fn queue_namespace<'a>(&'a self, namespace: &'a str) -> Pending<'a> {
         Box::pin(async move {
-            for owner in self.state.unchosen.wake(namespace) {
-                self.state.queue.add(owner, Priority::Normal);
+            for owner in self.shared.state.unchosen.wake(namespace) {
+                self.shared.state.queue.add(owner, Priority::Normal);
             }
             self.enqueue_all(|key| key.namespace() == Some(namespace)).await;
         })
@@ -119,7 +118,7 @@ impl<K: AnyObject, R: Reconciler<K>> Runnable for Worker<K, R> {
         Box::pin(async move {
             let polls = self.heartbeat.polls(&self.name);
             let mut frequent = Frequent::default();
-            while let Some(held) = self.state.queue.next().await {
+            while let Some(held) = self.shared.state.queue.next().await {
                 let id = RECONCILES.fetch_add(1, Ordering::Relaxed);
                 let span = info_span!(
                     "reconcile",
@@ -139,7 +138,7 @@ impl<K: AnyObject, R: Reconciler<K>> Runnable for Worker<K, R> {
                 if let Err(panic) = isolated_future(polls.observed(&key, processed)).await {
                     self.metrics.panicked();
                     span.in_scope(|| error!("a panic outside of the reconciler: {panic}"));
-                    self.state.queue.add_rate_limited(key, priority);
+                    self.shared.state.queue.add_rate_limited(key, priority);
                 }
                 // A run need not wait for anything: then other controllers, watches and probes have their turn here.
                 yield_now().await;
@@ -148,15 +147,15 @@ impl<K: AnyObject, R: Reconciler<K>> Runnable for Worker<K, R> {
     }
 
     fn shut_down(&self) {
-        self.state.queue.shut_down();
+        self.shared.state.queue.shut_down();
     }
 
     fn is_shut_down(&self) -> bool {
-        self.state.queue.is_shut_down()
+        self.shared.state.queue.is_shut_down()
     }
 
     fn under_way(&self) -> usize {
-        self.state.queue.held()
+        self.shared.state.queue.held()
     }
 }
 
@@ -177,7 +176,7 @@ impl<K: AnyObject, R: Reconciler<K>> Worker<K, R> {
 
     async fn process(&self, held: Held, reconcile_id: u64) {
         // This run waits again if it has to.
-        self.state.unchosen.forget_owner(held.key());
+        self.shared.state.unchosen.forget_owner(held.key());
         let key = held.key().clone();
         self.alarms.clear(&key);
         // Also if its namespace was deleted right after it.
@@ -187,9 +186,9 @@ impl<K: AnyObject, R: Reconciler<K>> Worker<K, R> {
             self.metrics.panicked();
             error!("`deleted` panicked; it is not called again for this object: {panic}");
         }
-        let Some(_pass) = self.state.gate.pass(held.key()) else {
+        let Some(_pass) = self.shared.state.gate.pass(held.key()) else {
             // Its namespace joins, and then it is queued again; or it leaves.
-            self.state.queue.forget(held.key());
+            self.shared.state.queue.forget(held.key());
             self.traces.forget(held.key());
             return;
         };
@@ -197,11 +196,11 @@ impl<K: AnyObject, R: Reconciler<K>> Worker<K, R> {
         let _under_way = self.shared.recorder.reconciles().begin();
         let Some(object) = self.shared.main.informer.store().get(&key) else {
             // Gone, or undecodable, which the informer reports.
-            self.state.queue.forget(&key);
+            self.shared.state.queue.forget(&key);
             self.traces.forget(&key);
             return;
         };
-        let attempt = self.state.queue.failures(&key);
+        let attempt = self.shared.state.queue.failures(&key);
         let cx = Context {
             shared: self.shared.clone(),
             key,

@@ -39,9 +39,9 @@ impl<K: AnyObject, R: Reconciler<K>> Worker<K, R> {
             End::Returned(Ok(Next::Nothing)) => Ok(None),
             End::Returned(Ok(Next::After(delay))) => Ok(Some(delay)),
             End::Returned(Ok(Next::At(at))) => Ok(Some(self.shared.clock.until(at))),
-            End::Returned(Ok(Next::Backoff)) => {
-                Ok(Some(self.state.queue.add_unfinished(key.clone(), Priority::Normal)))
-            }
+            End::Returned(Ok(Next::Backoff)) => Ok(Some(
+                self.shared.state.queue.add_unfinished(key.clone(), Priority::Normal),
+            )),
             End::Returned(Err(error)) => Err(error),
             End::Panicked(message) => Err(Error::retry(format!("the reconciler panicked: {message}"))),
             End::TimedOut(cut_off) => Err(Error::retry(cut_off.to_string())),

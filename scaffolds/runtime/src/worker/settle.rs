@@ -46,28 +46,28 @@ impl<K: AnyObject, R: Reconciler<K>> Worker<K, R> {
     async fn succeed(&self, cx: &Context<K>, next: Next, priority: Priority) -> Outcome {
         self.traces.conflicts(&cx.key, false);
         if let Err(error) = self.clear_trace(cx).await {
-            self.state.queue.forget(&cx.key);
+            self.shared.state.queue.forget(&cx.key);
             self.write_again(cx, &error, priority);
             return Outcome::Requeue;
         }
         match next {
             Next::Nothing => {
-                self.state.queue.forget(&cx.key);
+                self.shared.state.queue.forget(&cx.key);
                 Outcome::Success
             }
             Next::After(delay) => {
-                self.state.queue.forget(&cx.key);
-                self.state.queue.add_after(cx.key.clone(), priority, delay);
+                self.shared.state.queue.forget(&cx.key);
+                self.shared.state.queue.add_after(cx.key.clone(), priority, delay);
                 Outcome::RequeueAfter
             }
             Next::At(at) => {
-                self.state.queue.forget(&cx.key);
+                self.shared.state.queue.forget(&cx.key);
                 self.alarms.set(&cx.key, at, priority);
                 Outcome::RequeueAfter
             }
             // Counted as a failure is: the delays grow.
             Next::Backoff => {
-                self.state.queue.add_unfinished(cx.key.clone(), priority);
+                self.shared.state.queue.add_unfinished(cx.key.clone(), priority);
                 Outcome::Requeue
             }
         }
@@ -84,20 +84,21 @@ impl<K: AnyObject, R: Reconciler<K>> Worker<K, R> {
         let conflicts = self.traces.conflicts(&cx.key, class == Class::Conflict);
         match class {
             Class::Conflict if conflicts < LASTING_CONFLICT => {
-                let delay = self.state.queue.add_rate_limited(cx.key.clone(), priority);
+                let delay = self.shared.state.queue.add_rate_limited(cx.key.clone(), priority);
                 debug!(?delay, "the object changed meanwhile: {error}");
                 return Outcome::Requeue;
             }
             Class::Conflict | Class::Retry | Class::Forbidden | Class::Rejected => {
                 let delay = self
+                    .shared
                     .state
                     .queue
                     .add_rate_limited_within(cx.key.clone(), priority, delays(class));
                 self.log_failure(cx, error, delay);
             }
             Class::RetryAfter(delay) => {
-                self.state.queue.count_failure(&cx.key);
-                self.state.queue.add_after(cx.key.clone(), priority, delay);
+                self.shared.state.queue.count_failure(&cx.key);
+                self.shared.state.queue.add_after(cx.key.clone(), priority, delay);
                 self.log_failure(cx, error, delay);
             }
             Class::Terminal => {
@@ -109,7 +110,7 @@ impl<K: AnyObject, R: Reconciler<K>> Worker<K, R> {
             }
             // The lease may be renewed in time; if it is not, the process ends.
             Class::NotLeader => {
-                let delay = self.state.queue.add_rate_limited(cx.key.clone(), priority);
+                let delay = self.shared.state.queue.add_rate_limited(cx.key.clone(), priority);
                 if self.outage.is_first(&cx.key, error) {
                     info!(?delay, "not written: {error}");
                 }
@@ -121,7 +122,7 @@ impl<K: AnyObject, R: Reconciler<K>> Worker<K, R> {
         };
         match (class, reported) {
             (Class::Terminal, Err(unwritten)) => self.write_again(cx, &unwritten, priority),
-            (Class::Terminal, Ok(())) => self.state.queue.count_failure(&cx.key),
+            (Class::Terminal, Ok(())) => self.shared.state.queue.count_failure(&cx.key),
             // The next run, which is requested already, writes it.
             (_, Err(unwritten)) => debug!("the condition could not be written into the status: {unwritten}"),
             (_, Ok(())) => {}
@@ -132,6 +133,7 @@ impl<K: AnyObject, R: Reconciler<K>> Worker<K, R> {
     /// Requests another run, which finds what this one has found, and writes the condition again.
     fn write_again(&self, cx: &Context<K>, error: &Error, priority: Priority) {
         let delay = self
+            .shared
             .state
             .queue
             .add_rate_limited_within(cx.key.clone(), priority, delays(error.class()));

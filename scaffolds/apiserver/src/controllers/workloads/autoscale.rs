@@ -22,7 +22,7 @@ const STABLE: i64 = 300;
 /// The deviation from a target that changes nothing (`--horizontal-pod-autoscaler-tolerance`).
 const TOLERANCE: f64 = 0.1;
 
-/// What is known of each autoscaler.
+/// The last decision about each autoscaler.
 pub(super) type ScalerStates = HashMap<Key, ScalerState>;
 
 #[derive(Default)]
@@ -85,8 +85,7 @@ impl Workloads {
         let why = "the HPA controller was able to get the target's current scale";
         plan.set(["AbleToScale", "True", "SucceededGetScale", why], now);
         plan.desired = int(&plan.status, "/desiredReplicas");
-        let history = &mut self.scalers.entry(key.clone()).or_default().history;
-        let is_decided = decide(scaler, &mut plan, history, [current, now]);
+        let is_decided = decide(scaler, &mut plan, &mut state.history, [current, now]);
         if is_decided && plan.desired != current {
             let metadata = json!({"namespace": target.namespace, "name": target.name});
             let scale = json!({
@@ -107,7 +106,8 @@ impl Workloads {
     }
 }
 
-/// Whether there is a size to want: within the bounds it depends on metrics.
+/// Sets the desired size and the conditions. Returns `false` if the size is within its bounds and the annotation gives no metric:
+/// then the target keeps its size.
 fn decide(scaler: &Value, plan: &mut ScalingPlan, history: &mut Vec<(i64, i64)>, [current, now]: [i64; 2]) -> bool {
     let [least, most] = ["minReplicas", "maxReplicas"].map(|field| scaler["spec"][field].as_i64().unwrap_or(1));
     if current == 0 && least != 0 {

@@ -1,6 +1,6 @@
 //! Workloads: the controllers of Deployments, ReplicaSets, ReplicationControllers, StatefulSets, DaemonSets, Jobs, CronJobs,
-//! HorizontalPodAutoscalers and Services, a scheduler that assigns Pods to the node `dev`, a kubelet that runs nothing, and the end of the protection of
-//! claims and volumes.
+//! HorizontalPodAutoscalers and Services, a scheduler that assigns Pods to the node `dev`, a kubelet that runs nothing, and
+//! the end of the protection of claims and volumes.
 //!
 //! Each decision is a pure function from the observed objects to writes. A change of an object queues its owner, so the
 //! work for a change is proportional to the dependents of one owner. An object is indexed from the store after each own
@@ -175,7 +175,7 @@ struct Workloads {
     /// The deletions of failed Pods of DaemonSets.
     failed_daemons: HashMap<Key, FailedDaemons>,
     nodes: Nodes,
-    /// Since when nodes are missing, or their kubelets do not report.
+    /// The time since which a node is missing, or its kubelet has not reported.
     lost: HashMap<String, i64>,
     /// The Pods that wait until the node takes them.
     unassigned: BTreeSet<(String, String)>,

@@ -1,5 +1,5 @@
-//! The node `dev`, on which Pods run, other nodes with a kubelet, and the scheduler of one rule: a Pod is assigned to the
-//! node that its required affinity names, or to `dev`, or while that takes no Pods to another node with a kubelet.
+//! The node `dev`, on which Pods run, other nodes with a kubelet, and the scheduler: a Pod is assigned to the node that its
+//! required affinity names, else to `dev`, or to another node with a kubelet while `dev` takes no Pods.
 
 use std::sync::Arc;
 

@@ -59,7 +59,7 @@ impl NodeView {
         self.labels.get(name).map(String::as_str)
     }
 
-    /// Whether the scheduler assigns a Pod to the node: to a cordoned or lost node only Pods that tolerate that.
+    /// Whether the scheduler assigns a Pod to the node. A Pod on a cordoned or lost node has to tolerate its taint.
     pub fn takes(&self, pod: &Value) -> bool {
         let is_lost = self.taints.iter().any(|it| it["key"] == UNREACHABLE);
         let closed = [(self.is_cordoned, CORDONED), (is_lost, UNREACHABLE)];

@@ -89,7 +89,7 @@ pub(super) fn merge(into: &mut Value, from: Value) {
     }
 }
 
-/// Whether a boolean of this name stops an operator, so that the rest of the spec describes no state.
+/// Whether a boolean of this name pauses an operator. The rest of a paused spec describes no state.
 pub(super) fn is_pause(pointer: &str) -> bool {
     let name = pointer.rsplit('/').next().unwrap_or_default();
     matches!(name, "pause" | "paused" | "suspend" | "suspended")

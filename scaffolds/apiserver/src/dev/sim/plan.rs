@@ -32,7 +32,7 @@ pub(super) struct Plan<'a> {
     pub calm: Option<&'a Run>,
     /// The state that belongs to the changed specs, for the run without faults.
     pub changed: Option<&'a State>,
-    /// Whether the run is the first phase alone, with the changed specs.
+    /// Whether the run ends after the first phase, which then creates the changed specs.
     pub creates_changed: bool,
 }
 

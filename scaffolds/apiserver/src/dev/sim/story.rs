@@ -222,8 +222,8 @@ impl Story<'_> {
             4 => users.delete_children().await,
             WIPED => users.wipe_status().await,
             6 => {
-                // New objects run their Jobs. If a fault recreates objects earlier, some Jobs run again, and others were not
-                // deleted: until now none of them is compared.
+                // Jobs that ended, and that users deleted, are not compared up to here: a fault that recreates objects earlier
+                // runs some of them again. From here on, new objects run all their Jobs.
                 users.taken().ended.clear();
                 users.recreate().await;
             }

@@ -167,7 +167,7 @@ fn source(spec: &Located<'_>, faults: &mut Faults) {
     }
 }
 
-/// Whether a path, with `..` and `.` resolved, is `/`.
+/// Whether a path leads to `/`, also by `.` and `..`.
 fn is_root(path: &str) -> bool {
     let mut names = Vec::new();
     for name in path.split('/') {

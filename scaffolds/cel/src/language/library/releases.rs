@@ -1,5 +1,5 @@
-//! The releases of Kubernetes since which new rules can call a function. A function that is not listed can be called in every release on which
-//! generated operators are tested.
+//! The first release of Kubernetes in which a new rule can call a function. A function without an entry can be called in every release on
+//! which generated operators are tested.
 
 use crate::ast::{Expr, Kind};
 use crate::issue::Issues;
