@@ -282,7 +282,7 @@ fn a_real_api_server_says_the_same() {
         let created = server.post(crds, &crd);
         assert_eq!((created.status, created.warnings.len()), (201, 0), "{}", created.body);
         let objects = format!("/apis/test.example.com/v1/namespaces/default/{plural}");
-        let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
+        let deadline = std::time::Instant::now() + std::time::Duration::from_secs(180);
         while server.request("GET", &objects, "").status != 200 {
             assert!(std::time::Instant::now() < deadline, "{plural} is not served");
             std::thread::sleep(std::time::Duration::from_millis(50));

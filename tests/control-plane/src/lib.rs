@@ -23,7 +23,7 @@ pub use namespace::make_namespace;
 pub use operator::{Operator, Usage, free_ports, get};
 pub use plane::{ControlPlane, Settings};
 pub use project::{Api, Project, root, run};
-pub use proxy::{Fault, Proxy};
+pub use proxy::{Fault, IDLE, Proxy};
 pub use stored::Stored;
 
 use std::{io::Write, time::Duration};

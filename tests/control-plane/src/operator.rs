@@ -1,7 +1,8 @@
 //! An operator under test or measurement: the real program as a child process.
 
 use std::{
-    fs,
+    fs::{self, DirEntry},
+    io,
     net::{Ipv4Addr, TcpListener},
     path::{Path, PathBuf},
     process::{Command, ExitStatus},
@@ -26,7 +27,7 @@ pub struct Operator {
 }
 
 /// The resource usage of a process so far.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Usage {
     /// User and system time together, in seconds.
     pub cpu: f64,
@@ -36,8 +37,8 @@ pub struct Usage {
     pub anonymous: f64,
     /// The most resident memory since its start, in MiB.
     pub peak: f64,
-    /// Threads now.
-    pub threads: usize,
+    /// The names of the threads now, sorted.
+    pub threads: Vec<String>,
     /// Open files and connections now.
     pub files: usize,
 }
@@ -187,14 +188,21 @@ impl Operator {
             line.and_then(|line| line.split_whitespace().next()?.parse::<f64>().ok())
                 .unwrap_or(0.0)
         };
-        let count = |folder: &str| Ok::<_, anyhow::Error>(fs::read_dir(proc.join(folder)).context("no /proc")?.count());
+        // A thread that ends meanwhile has no name any more.
+        let name = |thread: io::Result<DirEntry>| fs::read_to_string(thread.ok()?.path().join("comm")).ok();
+        let mut threads: Vec<_> = fs::read_dir(proc.join("task"))
+            .context("no /proc")?
+            .filter_map(name)
+            .map(|name| name.trim_end().to_owned())
+            .collect();
+        threads.sort();
         Ok(Usage {
             cpu: self.program.cpu()?,
             resident: kib("VmRSS:") / 1024.0,
             anonymous: kib("RssAnon:") / 1024.0,
             peak: kib("VmHWM:") / 1024.0,
-            threads: count("task")?,
-            files: count("fd")?,
+            threads,
+            files: fs::read_dir(proc.join("fd")).context("no /proc")?.count(),
         })
     }
 }

@@ -45,7 +45,7 @@ const CONTROLLERS: [&str; 17] = [
 ];
 
 /// The API server is ready after three seconds, and later on a busy machine.
-const START_UP: Duration = Duration::from_secs(90);
+const START_UP: Duration = Duration::from_secs(180);
 
 /// Another process may take a free port between the choice of the port and listening on it.
 const TRIES: u32 = 3;

@@ -10,6 +10,7 @@ use std::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
+    time::Duration,
 };
 
 use anyhow::{Context, Result};
@@ -22,7 +23,7 @@ use hyper::{
     server::conn::http1,
     service::service_fn,
 };
-use hyper_util::rt::TokioIo;
+use hyper_util::rt::{TokioIo, TokioTimer};
 use kube::{
     Client, Config,
     client::Body,
@@ -34,6 +35,9 @@ use tokio::{
     sync::watch,
     task::{AbortHandle, JoinHandle},
 };
+
+/// The time after which a connection without a request is closed; kube-apiserver's is 90 s, for which no test wants to wait.
+pub const IDLE: Duration = Duration::from_secs(30);
 
 type Answer = Response<UnsyncBoxBody<Bytes, kube::Error>>;
 
@@ -185,6 +189,8 @@ async fn serve(stream: TcpStream, shared: &Arc<Shared>) {
     });
     // An error is a connection that ended early, which faults cause.
     _ = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(IDLE)
         .serve_connection(TokioIo::new(stream), service)
         .await;
 }

@@ -17,7 +17,7 @@ use kube::{
 };
 use serde_json::json;
 
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(180);
 
 /// The programs, or `None` and a note.
 fn config_map(name: &str) -> ConfigMap {

@@ -74,9 +74,12 @@ impl ControlPlane {
             .unwrap();
         this.processes.push(proxy);
         this.proxy = line.trim().rsplit(' ').next().unwrap_or_default().to_owned();
-        let deadline = Instant::now() + Duration::from_secs(60);
+        let deadline = Instant::now() + Duration::from_secs(180);
         while this.request("GET", "/readyz", "").status != 200 {
-            assert!(Instant::now() < deadline, "the API server is not ready after a minute");
+            assert!(
+                Instant::now() < deadline,
+                "the API server is not ready after three minutes"
+            );
             std::thread::sleep(Duration::from_millis(200));
         }
         this

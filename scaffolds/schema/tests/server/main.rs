@@ -281,7 +281,7 @@ fn manifests_are_stored_unchanged_and_applying_them_again_changes_nothing() {
             "{file}"
         );
         assert_eq!(server.request("DELETE", &path, "").status, 200, "{file}");
-        let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
+        let deadline = std::time::Instant::now() + std::time::Duration::from_secs(180);
         while server.request("GET", &path, "").status == 200 {
             assert!(std::time::Instant::now() < deadline, "{file} is not deleted in time");
             std::thread::sleep(std::time::Duration::from_millis(100));
@@ -291,7 +291,7 @@ fn manifests_are_stored_unchanged_and_applying_them_again_changes_nothing() {
 
 /// Waits until the CRD is served and the server has finished its own writes to it, and returns it.
 fn established(server: &ControlPlane, path: &str) -> Value {
-    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(180);
     loop {
         let crd = server.request("GET", path, "").body;
         let condition = |kind: &str| {

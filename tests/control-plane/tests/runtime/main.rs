@@ -31,7 +31,7 @@ use serde_json::{Value, json};
 use tokio::{sync::oneshot, task::JoinHandle};
 
 /// An API server deletes the objects of a removed CRD within seconds; a busy machine takes longer.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_secs(180);
 
 /// A new control plane; `None`, and a note, without the programs.
 async fn plane() -> Result<Option<ControlPlane>> {

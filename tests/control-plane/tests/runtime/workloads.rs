@@ -22,7 +22,7 @@ pub(super) const PODS: &str = "/api/v1/namespaces/default/pods";
 /// A state that lasts that long is an end state: containers become ready after one second.
 const SETTLED: Duration = Duration::from_millis(2500);
 /// kube-controller-manager retries with delays.
-const PATIENCE: Duration = Duration::from_secs(40);
+const PATIENCE: Duration = Duration::from_secs(180);
 
 /// Sends a request with a JSON body; a merge patch, if it patches.
 pub(super) async fn send(client: &Client, method: &str, path: &str, body: &Value) -> Result<Value> {

@@ -13,7 +13,7 @@ const CRDS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 const FOLDER: &str = "scaffolds/apiserver/tests/custom";
 const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 /// The limit for what the server does with a definition, usually within seconds.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(180);
 
 /// Discovery, in both forms.
 pub(super) async fn discovery(real: &Real) -> Result<String> {

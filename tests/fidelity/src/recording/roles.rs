@@ -28,7 +28,7 @@ const KEPT: [&str; 14] = [
     "view",
 ];
 /// The time limit for aggregation, which takes less than a second.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(180);
 
 /// A line for each object.
 pub(super) async fn text() -> Result<String> {

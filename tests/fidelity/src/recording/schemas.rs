@@ -17,7 +17,7 @@ pub const RULES: &str = "scaffolds/schema/tests/cel/recorded.jsonl";
 
 pub(super) const CRDS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 /// The limit for what the server does with a definition, usually within seconds.
-pub(super) const PATIENCE: Duration = Duration::from_secs(60);
+pub(super) const PATIENCE: Duration = Duration::from_secs(180);
 
 /// The recording's lines that are picked, by position.
 pub(super) fn cases(file: &str, pick: &Pick<'_>) -> Result<Vec<(usize, Value)>> {

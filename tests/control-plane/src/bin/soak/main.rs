@@ -84,14 +84,13 @@ async fn run(scene: &mut Scene, chance: &mut Rng, flags: &Flags, report: &mut Re
     scene.users.fill().await;
     // The baseline of its memory: all objects have been reconciled and changed once.
     scene.judge().await?;
-    report.note("at the start", scene).await?;
+    report.note_start(scene).await?;
     let half = Duration::from_secs_f64(flags.minutes * 30.0);
     play(scene, chance, half, report).await?;
     // The earlier ones may have been deleted with their definition.
     Trouble::Malformed.happen(scene, chance).await?;
     report.repaired = scene.repair_malformed().await?;
-    report.note("at the end", scene).await?;
-    report.check_growth()?;
+    report.note_end(scene).await?;
 
     // Not two crews at the same time: they do not share a lease.
     scene.crew.dismiss();
