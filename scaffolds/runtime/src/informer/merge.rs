@@ -89,6 +89,11 @@ pub(super) fn take_away<K>(contents: &mut Contents<K>, key: &ObjectKey) -> Vec<D
     last.map(Delta::Deleted).into_iter().collect()
 }
 
+/// Removes these objects, decodable or not.
+pub(super) fn take_all_away<K>(contents: &mut Contents<K>, keys: &[ObjectKey]) -> Vec<Delta<K>> {
+    keys.iter().flat_map(|key| take_away(contents, key)).collect()
+}
+
 /// Whether `new` is newer than `old`. An object of the same version is equal, so it is not newer.
 pub(super) fn supersedes(new: &ObjectMeta, old: &ObjectMeta) -> bool {
     let [new, old] = [new, old].map(|metadata| metadata.resource_version.as_deref().into());
