@@ -25,6 +25,7 @@ use super::*;
 
 use self::any_certificate::AnyCertificate;
 
+#[path = "../../tests/support/any_certificate.rs"]
 mod any_certificate;
 mod pages;
 

@@ -1,8 +1,6 @@
 //! Attacks on an operator by clients that can create objects in the cluster or reach its Pod, each with the expected
 //! outcome. SECURITY.md has the guarantees; each module is one attack.
 
-#[path = "../../src/server/tests/any_certificate.rs"]
-mod any_certificate;
 mod drift;
 mod idle_connections;
 mod labels;

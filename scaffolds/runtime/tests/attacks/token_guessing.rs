@@ -26,8 +26,8 @@ use tokio_rustls::rustls::{
 };
 
 use crate::{
-    any_certificate::AnyCertificate,
     idle_connections::{connect_from, servers},
+    support::any_certificate::AnyCertificate,
 };
 
 /// An API server that authenticates tokens with the prefix `good` at once, and delays the reviews of all others.
