@@ -60,39 +60,34 @@ mod tests {
 
     use super::{super::view::ManagerEntry, *};
 
-    fn existing(entries: &[(&str, bool, Value)]) -> View {
-        let entries = entries.iter().map(|(manager, applied, fields)| ManagerEntry {
-            manager: (*manager).to_owned(),
-            applied: *applied,
-            fields: fields.clone(),
-        });
-        View::new(json!({"data": {"a": "1", "b": "2"}}), entries.collect())
+    /// A child whose fields `a` and `b` are recorded in entries of these managers, applied or not.
+    fn existing(entries: &[(&str, bool)]) -> View {
+        let entry = |&(manager, applied): &(&str, bool)| ManagerEntry {
+            manager: manager.to_owned(),
+            applied,
+            fields: json!({"f:data": {"f:a": {}, "f:b": {}}}),
+        };
+        let entries = entries.iter().map(entry).collect();
+        View::new(json!({"data": {"a": "1", "b": "2"}}), entries)
     }
 
     #[test]
     fn a_child_needs_the_request_that_removes_what_left_its_intent() {
-        let fields = |names: &[&str]| {
-            let names = names.iter().map(|name| (format!("f:{name}"), json!({})));
-            json!({"f:data": names.collect::<serde_json::Map<_, _>>()})
-        };
-        let both = || fields(&["a", "b"]);
+        let full = json!({"data": {"a": "1", "b": "2"}});
+        let less = json!({"data": {"a": "1"}});
+        let other = json!({"data": {"a": "3", "b": "2"}});
         let made = |intent: &Value| creator("m", hash_of(intent));
-        let (full, less, other) = (
-            json!({"data": {"a": "1", "b": "2"}}),
-            json!({"data": {"a": "1"}}),
-            json!({"data": {"a": "3", "b": "2"}}),
-        );
-        let removal = Action::Remove(fields(&["b"]));
-        for (intent, existing, expected) in [
-            (&full, existing(&[]), Some(Action::Apply)),
-            (&full, existing(&[("m", true, both())]), None),
-            (&full, existing(&[(&made(&less), false, both())]), None),
-            (&less, existing(&[("m", true, both())]), Some(Action::Apply)),
-            (&less, existing(&[(&made(&less), false, both())]), None),
-            (&less, existing(&[(&made(&full), false, both())]), Some(removal)),
-            (&other, existing(&[(&made(&other), false, both())]), Some(Action::Apply)),
+        let removal = Action::Remove(json!({"f:data": {"f:b": {}}}));
+        for (intent, entries, expected) in [
+            (&full, &[][..], Some(Action::Apply)),
+            (&full, &[("m", true)], None),
+            (&full, &[(&made(&less), false)], None),
+            (&less, &[("m", true)], Some(Action::Apply)),
+            (&less, &[(&made(&less), false)], None),
+            (&less, &[(&made(&full), false)], Some(removal)),
+            (&other, &[(&made(&other), false)], Some(Action::Apply)),
         ] {
-            let (hash, manager) = (hash_of(intent), "m");
+            let (existing, hash, manager) = (existing(entries), hash_of(intent), "m");
             let desired = Desired { intent, hash, manager };
             assert_eq!(diff(&desired, &existing, None), expected, "{intent}");
             let mut last = Last {
@@ -101,15 +96,20 @@ mod tests {
                 values: Some(existing.values(intent)),
                 ..Last::default()
             };
-            let is_recorded = existing.is_recorded();
+            let is_unrecorded = entries.is_empty();
             assert_eq!(
                 diff(&desired, &existing, Some(&last)).is_some(),
-                !is_recorded,
+                is_unrecorded,
                 "{intent}"
             );
+            // The last write was of another intent.
             last.intent += 1;
-            let remembered = diff(&desired, &existing, Some(&last));
-            assert_eq!(remembered.is_some(), !is_recorded || intent == &other, "{intent}");
+            let is_different = is_unrecorded || intent == &other;
+            assert_eq!(
+                diff(&desired, &existing, Some(&last)).is_some(),
+                is_different,
+                "{intent}"
+            );
         }
     }
 }

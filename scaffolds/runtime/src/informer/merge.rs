@@ -32,14 +32,9 @@ pub(super) fn merge<K: Resource + Clone>(
             return None;
         }
         let last = contents.remove_invalid(&key).and_then(|old| old.last);
-        let last = last.filter(|last| last.meta().uid != metadata.uid);
+        let gone = last.filter(|last| last.meta().uid != metadata.uid).map(Delta::Deleted);
         let (object, _) = fresh.store(contents, key);
-        return Some(
-            last.map(Delta::Deleted)
-                .into_iter()
-                .chain([Delta::Added { object, initial }])
-                .collect(),
-        );
+        return Some(gone.into_iter().chain([Delta::Added { object, initial }]).collect());
     }
     let version = metadata.resource_version.as_deref().into();
     if let Some(known) = contents.version(&key)

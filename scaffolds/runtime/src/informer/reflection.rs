@@ -282,14 +282,8 @@ impl<K: Resource + Clone> Reflection<K> {
             return Some(Vec::new());
         };
         self.tick += 1;
-        self.unseen.insert(
-            key,
-            Unseen {
-                version,
-                tick: self.tick,
-                since: now,
-            },
-        );
+        let (tick, since) = (self.tick, now);
+        self.unseen.insert(key, Unseen { version, tick, since });
         Some(deltas)
     }
 
