@@ -3,7 +3,7 @@
 mod cli;
 mod earlier;
 
-use cli::{Run, Tree, assert_same, create, kubewright, read, replace, tree};
+use cli::{CRATES, Run, Tree, assert_same, create, kubewright, read, replace, tree};
 use kubewright::project::{Crates, Project, Release};
 use kubewright::render::local_registry::{CrateArchive, URL, index_of, unpack};
 use kubewright::render::{Sources, header};
@@ -11,8 +11,6 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::process::{Command, Output};
 use tempfile::TempDir;
-
-const NAMES: [&str; 6] = ["apiserver", "cel", "machinery", "manifests", "runtime", "schema"];
 
 /// A project with one kind.
 fn made(crates: &str) -> TempDir {
@@ -93,13 +91,13 @@ fn a_project_has_two_files_for_each_crate() {
         .filter(|path| !registry.contains_key(*path))
         .cloned()
         .collect();
-    let mut wanted: Vec<_> = NAMES.iter().flat_map(|name| [archive(name), index(name)]).collect();
+    let mut wanted: Vec<_> = CRATES.iter().flat_map(|name| [archive(name), index(name)]).collect();
     wanted.push(".cargo/config.toml".to_owned());
     more.sort();
     wanted.sort();
     assert_eq!(more, wanted);
     let lock = String::from_utf8_lossy(&archives["Cargo.lock"].bytes).into_owned();
-    for name in NAMES {
+    for name in CRATES {
         let checksum = header::sha256_of(&archives[&archive(name)].bytes);
         let package = format!(
             "name = \"kubewright-{name}\"\nversion = \"{}\"\nsource = \"{URL}\"\nchecksum = \"{checksum}\"\n",
@@ -112,7 +110,7 @@ fn a_project_has_two_files_for_each_crate() {
 #[test]
 fn an_archive_has_the_crate_without_tests_and_one_licence_text() {
     let archives = tree(made("archives").path());
-    for name in NAMES {
+    for name in CRATES {
         let contents = contents(&archives, name);
         let own = Sources::own().crate_files(name);
         let sources = |path: &&String| path.starts_with("src/");
@@ -183,7 +181,7 @@ fn build(dir: &TempDir) {
             Release::own()
         )
     };
-    let lock = read(dir, "Cargo.lock") + &NAMES.map(package).concat();
+    let lock = read(dir, "Cargo.lock") + &CRATES.map(package).concat();
     fs::write(dir.path().join("Cargo.lock"), lock).unwrap();
 }
 
@@ -313,7 +311,7 @@ fn a_crate_that_no_package_uses_is_not_in_the_project() {
         run.stderr
     );
     let has = |name: &str| dir.path().join(archive(name)).exists() || dir.path().join(index(name)).exists();
-    assert_eq!(NAMES.map(has), [false, true, true, true, true, true]);
+    assert_eq!(CRATES.map(has), [false, true, true, true, true, true]);
     let again = kubewright(dir.path(), &["sync"]).succeeds();
     assert!(again.stderr.contains("nothing to do"), "{}", again.stderr);
     assert!(!again.stderr.contains("is missing"), "{}", again.stderr);

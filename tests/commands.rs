@@ -3,7 +3,7 @@
 mod cli;
 mod webhooks;
 
-use cli::{assert_same, create, kubewright, project, tree};
+use cli::{assert_same, create, kubewright, project, project_without_crates, tree};
 use std::fs;
 use std::path::Path;
 
@@ -36,17 +36,17 @@ fn state(dir: &Path, file: &str) -> String {
 #[test]
 fn kubebuilders_flag_for_cluster_scoped_kinds_does_the_same_as_ours() {
     let [ours, theirs, namespaced] = ["--cluster", "--namespaced=false", "--namespaced"].map(|flag| {
-        let dir = project();
+        let dir = project_without_crates();
         kubewright(dir.path(), &api("create", &[flag])).succeeds();
         tree(dir.path())
     });
     assert_same(&ours, &theirs);
     assert_ne!(ours, namespaced);
-    let dir = project();
+    let dir = project_without_crates();
     kubewright(dir.path(), &api("create", &["--cluster", "--namespaced"])).refuses(2, &["--cluster", "--namespaced"]);
     let nothing_to_scope = api("create", &["--resource=false", "--namespaced=false"]);
     kubewright(dir.path(), &nothing_to_scope).refuses(2, &["`--namespaced=false` need a type"]);
-    let namespaced = project();
+    let namespaced = project_without_crates();
     kubewright(namespaced.path(), &api("create", &[])).succeeds();
     for flag in ["--cluster", "--namespaced=false"] {
         kubewright(namespaced.path(), &api("create", &[flag])).refuses(
@@ -68,7 +68,7 @@ fn kubebuilders_flag_for_cluster_scoped_kinds_does_the_same_as_ours() {
 
 #[test]
 fn a_controller_that_is_named_beside_storage_is_created() {
-    let dir = project();
+    let dir = project_without_crates();
     kubewright(dir.path(), &api("create", &[])).succeeds();
     kubewright(dir.path(), &api("create", &["--storage", "--controller-name", "other"])).succeeds();
     assert!(tree(dir.path()).contains_key("src/controllers/other.rs"));
@@ -97,7 +97,7 @@ fn flags_of_kubebuilder_that_say_what_is_so_anyway_change_nothing() {
 
 #[test]
 fn flags_of_kubebuilder_without_a_meaning_are_refused_with_a_remedy_before_anything_is_written() {
-    let dir = project();
+    let dir = project_without_crates();
     let before = tree(dir.path());
     for (command, remedy) in [
         ("init --repo example.com/a", "`--project-name`"),
@@ -165,7 +165,7 @@ fn repeated_commands_have_nothing_to_do() {
 
 #[test]
 fn delete_undoes_create() {
-    let dir = project();
+    let dir = project_without_crates();
     let before = tree(dir.path());
     create(dir.path(), "test", "FooBar").succeeds();
     kubewright(dir.path(), &api("delete", &[])).succeeds();
@@ -179,7 +179,7 @@ fn delete_undoes_create() {
 
 #[test]
 fn delete_keeps_and_names_changed_files() {
-    let dir = project();
+    let dir = project_without_crates();
     create(dir.path(), "test", "FooBar").succeeds();
     append(dir.path(), "src/controllers/foobar.rs", "// mine\n");
     let run = kubewright(dir.path(), &api("delete", &[])).succeeds();
@@ -210,7 +210,7 @@ fn a_dry_run_shows_the_diff_and_writes_nothing() {
     );
     assert!(!target.exists());
 
-    let dir = project();
+    let dir = project_without_crates();
     let before = tree(dir.path());
     let run = kubewright(dir.path(), &api("create", &["--dry-run"])).succeeds();
     assert!(
@@ -223,7 +223,7 @@ fn a_dry_run_shows_the_diff_and_writes_nothing() {
 
 #[test]
 fn an_edited_registry_is_refused_and_an_ejected_one_is_not_changed() {
-    let dir = project();
+    let dir = project_without_crates();
     append(dir.path(), "src/controllers/mod.rs", "// mine\n");
     assert_eq!(state(dir.path(), "src/controllers/mod.rs"), "edited");
     let before = tree(dir.path());
@@ -261,7 +261,7 @@ fn an_edited_registry_is_refused_and_an_ejected_one_is_not_changed() {
 
 #[test]
 fn sync_restores_managed_files_and_leaves_seeded_ones_deleted() {
-    let dir = project();
+    let dir = project_without_crates();
     create(dir.path(), "test", "FooBar").succeeds();
     let before = tree(dir.path());
     for file in ["src/controllers/mod.rs", "api/src/test/v1/mod.rs", "tests/foobar.rs"] {
@@ -276,7 +276,7 @@ fn sync_restores_managed_files_and_leaves_seeded_ones_deleted() {
 
 #[test]
 fn sync_removes_managed_files_of_removed_kinds() {
-    let dir = project();
+    let dir = project_without_crates();
     create(dir.path(), "test", "FooBar").succeeds();
     let text = fs::read_to_string(dir.path().join("PROJECT")).unwrap();
     let without: String = text
@@ -295,7 +295,7 @@ fn sync_removes_managed_files_of_removed_kinds() {
 
 #[test]
 fn a_registry_that_a_merge_made_correct_gets_its_hash() {
-    let dir = project();
+    let dir = project_without_crates();
     let path = dir.path().join("src/controllers/mod.rs");
     let right = fs::read_to_string(&path).unwrap();
     fs::write(&path, right.replace("sha256:", "sha256:0")).unwrap();
@@ -308,7 +308,7 @@ fn a_deleted_crate_that_only_other_crates_use_is_missing() {
     let dir = project();
     fs::remove_dir_all(dir.path().join("crates/machinery")).unwrap();
     assert_eq!(state(dir.path(), "crates/machinery"), "missing");
-    for name in ["apiserver", "cel", "manifests", "runtime", "schema"] {
+    for name in cli::CRATES.into_iter().filter(|name| *name != "machinery") {
         fs::remove_dir_all(dir.path().join("crates").join(name)).unwrap();
     }
     assert_eq!(state(dir.path(), "crates/machinery"), "ejected");
@@ -336,7 +336,7 @@ fn an_ejected_crate_is_not_checked_or_replaced() {
 
 #[test]
 fn a_forced_pattern_replaces_the_reconciler() {
-    let dir = project();
+    let dir = project_without_crates();
     create(dir.path(), "test", "FooBar").succeeds();
     kubewright(dir.path(), &api("create", &["--pattern", "minimal"]))
         .refuses(1, &["with pattern `child`", "`--force`"]);

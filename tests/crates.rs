@@ -3,7 +3,7 @@
 
 mod cli;
 
-use cli::{Run, Tree, assert_same, create, kubewright, read, replace, tree};
+use cli::{CRATES, Run, Tree, assert_same, create, kubewright, read, replace, tree};
 use kubewright::project::Release;
 use std::fs;
 use std::path::Path;
@@ -56,9 +56,7 @@ fn build(dir: &TempDir, version: &str) {
             "\n[[package]]\nname = \"kubewright-{name}\"\nversion = \"{version}\"\nsource = \"registry+https://github.com/rust-lang/crates.io-index\"\nchecksum = \"00\"\n"
         )
     };
-    let added: String = ["apiserver", "cel", "machinery", "manifests", "runtime", "schema"]
-        .map(package)
-        .concat();
+    let added = CRATES.map(package).concat();
     fs::write(dir.path().join("Cargo.lock"), read(dir, "Cargo.lock") + &added).unwrap();
 }
 
@@ -86,7 +84,7 @@ fn a_project_with_crates_of_a_registry_differs_where_they_are_named() {
         fs::write(&path, &found).unwrap();
     }
     assert_eq!(found, fs::read_to_string(path).unwrap());
-    for name in ["apiserver", "cel", "machinery", "manifests", "runtime", "schema"] {
+    for name in CRATES {
         assert!(said.stdout.contains(&format!("deleted crate crates/{name} (")));
     }
     assert!(dir.path().join("crates/runtime/VERSION").exists());
@@ -171,10 +169,7 @@ fn a_crate_that_no_package_uses_is_not_vendored() {
     let note = "`crates/apiserver` is left out, because no package of the project uses it";
     assert!(run.stderr.contains(note), "{}", run.stderr);
     let has = |name: &str| dir.path().join("crates").join(name).exists();
-    assert_eq!(
-        ["apiserver", "cel", "machinery", "manifests", "runtime", "schema"].map(has),
-        [false, true, true, true, true, true]
-    );
+    assert_eq!(CRATES.map(has), [false, true, true, true, true, true]);
     let again = kubewright(dir.path(), &["sync"]).succeeds();
     assert!(!again.stderr.contains("is missing"), "{}", again.stderr);
 }

@@ -2,7 +2,7 @@
 
 mod cli;
 
-use cli::{Tree, assert_same, kubewright, project, read, tree};
+use cli::{Tree, assert_same, kubewright, project_without_crates, read, tree};
 use std::fs;
 use std::path::Path;
 
@@ -122,7 +122,7 @@ fn edits_stay_where_they_are_and_only_the_header_above_them_changes() {
 
 #[test]
 fn a_file_with_another_header_is_named_and_not_changed() {
-    let dir = project();
+    let dir = project_without_crates();
     let (acme, app) = ("// Copyright 2019 ACME\n\n", read(dir.path(), "src/app.rs"));
     write(dir.path(), "src/app.rs", &format!("{acme}{app}"));
     let run = edit(dir.path(), &["--license", "mit", "--owner", "A"]).succeeds();
@@ -161,7 +161,7 @@ fn an_edited_licence_stays_and_one_of_the_author_is_not_replaced() {
 
 #[test]
 fn edits_are_merged_into_another_scope_and_lines_to_change_are_printed_where_they_are_in_the_way() {
-    let dir = project();
+    let dir = project_without_crates();
     let main = read(dir.path(), "src/main.rs");
     let mine = main.replace("use clap::Parser;", "use clap::Parser; // mine");
     write(dir.path(), "src/main.rs", &mine);

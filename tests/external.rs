@@ -26,7 +26,7 @@ mod option;
 #[rustfmt::skip]
 mod well;
 
-use cli::{kubewright, project};
+use cli::{kubewright, project_without_crates};
 use kubewright_schema::value::Structural;
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
@@ -52,7 +52,7 @@ fn fixture(name: &str) -> PathBuf {
 
 /// A project with the kind, and no controller.
 fn with_kind(file: &str, kind: &str) -> tempfile::TempDir {
-    let dir = project();
+    let dir = project_without_crates();
     let yaml = fixture(&format!("{file}.yaml")).display().to_string();
     let args = [
         "create",
@@ -435,7 +435,7 @@ fn foreign_crds_are_neither_installed_nor_changed() {
 #[test]
 fn delete_removes_all_files_of_a_foreign_kind() {
     let dir = with_kind("well", "Well");
-    let before = cli::tree(project().path());
+    let before = cli::tree(project_without_crates().path());
     let args = [
         "delete",
         "api",
@@ -453,7 +453,7 @@ fn delete_removes_all_files_of_a_foreign_kind() {
 
 #[test]
 fn an_unusable_crd_file_is_refused_by_name() {
-    let dir = project();
+    let dir = project_without_crates();
     let create = |more: &[&str]| kubewright(dir.path(), &[&["create", "api", "--from-crd"], more].concat());
     let odd = fixture("odd.yaml").display().to_string();
     let own = [
@@ -500,7 +500,7 @@ fn an_unusable_crd_file_is_refused_by_name() {
 
 #[test]
 fn kinds_of_kubernetes_are_found_by_name() {
-    let dir = project();
+    let dir = project_without_crates();
     let create = |group: &str, version: &str, kind: &str| {
         let args = [
             "create",

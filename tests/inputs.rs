@@ -4,7 +4,7 @@ mod cli;
 #[path = "inputs/options.rs"]
 mod options;
 
-use cli::{assert_same, create, kubewright, project, read, tree};
+use cli::{assert_same, create, kubewright, project, project_without_crates, read, tree};
 use std::fs;
 use std::path::Path;
 
@@ -42,7 +42,7 @@ fn on_a_terminal(dir: &Path, command: &str, answers: &str) -> Option<String> {
 
 #[test]
 fn missing_inputs_are_asked_for_on_a_terminal() {
-    let dir = project();
+    let dir = project_without_crates();
     // The default version, an invalid kind, and a valid one.
     let Some(text) = on_a_terminal(dir.path(), "create api --group test", "\rfoo\rFooBar\r") else {
         return;
@@ -56,7 +56,7 @@ fn missing_inputs_are_asked_for_on_a_terminal() {
 
 #[test]
 fn code_is_deleted_on_a_terminal_only_after_a_question() {
-    let dir = project();
+    let dir = project_without_crates();
     create(dir.path(), "test", "FooBar").succeeds();
     let webhook = [
         "create",
@@ -93,7 +93,7 @@ fn yes_asks_nothing_on_a_terminal() {
         ("delete webhook --kind FooBar --yes", None),
         ("delete api --group test --version v1 --kind FooBar --yes", None),
     ] {
-        let dir = project();
+        let dir = project_without_crates();
         create(dir.path(), "test", "FooBar").succeeds();
         let webhook = ["create", "webhook", "--kind", "FooBar", "--validation"];
         kubewright(dir.path(), &webhook).succeeds();
@@ -114,7 +114,7 @@ fn yes_asks_nothing_on_a_terminal() {
 
 #[test]
 fn one_kind_in_two_groups_gets_two_controllers() {
-    let dir = project();
+    let dir = project_without_crates();
     create(dir.path(), "test", "FooBar").succeeds();
     create(dir.path(), "other", "FooBar").succeeds();
     assert!(dir.path().join("src/controllers/foobar.rs").exists());
@@ -124,7 +124,7 @@ fn one_kind_in_two_groups_gets_two_controllers() {
 
 #[test]
 fn a_kind_can_have_a_second_controller() {
-    let dir = project();
+    let dir = project_without_crates();
     create(dir.path(), "test", "FooBar").succeeds();
     let more = [
         "--resource=false",
@@ -155,7 +155,7 @@ fn a_kind_can_have_a_second_controller() {
 
 #[test]
 fn inputs_that_kubernetes_would_refuse_are_refused() {
-    let dir = project();
+    let dir = project_without_crates();
     create(dir.path(), "test", "FooBar").succeeds();
     let refused = |args: &[&str], words: &[&str]| {
         kubewright(dir.path(), &[&["create", "api"], args].concat()).refuses(1, words);
@@ -202,7 +202,7 @@ fn inputs_that_kubernetes_would_refuse_are_refused() {
 
 #[test]
 fn a_group_is_given_without_the_domain() {
-    let dir = project();
+    let dir = project_without_crates();
     let remedies = [
         ("test.example.com", "`--group test` makes `test.example.com`"),
         ("a.b.example.com", "`--group a.b` makes `a.b.example.com`"),
@@ -215,7 +215,7 @@ fn a_group_is_given_without_the_domain() {
 
 #[test]
 fn the_domain_is_a_group_too() {
-    let dir = project();
+    let dir = project_without_crates();
     let before = tree(dir.path());
     create(dir.path(), "example.com", "FooBar").succeeds();
     let types = read(dir.path(), "api/src/example_com/v1/foobar.rs");
@@ -232,7 +232,7 @@ fn the_domain_is_a_group_too() {
 
 #[test]
 fn all_missing_inputs_are_listed_together() {
-    let dir = project();
+    let dir = project_without_crates();
     kubewright(dir.path(), &["create", "api"]).refuses(2, &["`--group`, `--version`, `--kind` are missing"]);
     kubewright(dir.path(), &["create", "api", "--yes"]).refuses(2, &["`--group`, `--kind` are missing"]);
     kubewright(
@@ -329,7 +329,7 @@ fn own_templates_replace_built_in_ones_and_their_changes_are_detected() {
 
 #[test]
 fn folders_and_units_of_templates_that_change_nothing_are_refused() {
-    let dir = project();
+    let dir = project_without_crates();
     let own = tempfile::tempdir().unwrap();
     let folder = own.path().join("none").display().to_string();
     let sync = || kubewright(dir.path(), &["sync", "--templates", &folder]);
@@ -374,7 +374,7 @@ fn a_project_of_another_release_is_refused_with_the_remedies() {
 
 #[test]
 fn a_second_version_shares_names_and_controller_with_the_first() {
-    let dir = project();
+    let dir = project_without_crates();
     let api = |command: &str, version: &str, more: &[&str]| {
         let args = [
             command,
@@ -442,7 +442,7 @@ fn a_second_version_shares_names_and_controller_with_the_first() {
 
 #[test]
 fn a_kind_is_deleted_with_all_its_versions() {
-    let dir = project();
+    let dir = project_without_crates();
     let before = cli::tree(dir.path());
     for version in ["v1", "v2"] {
         let args = [
@@ -465,7 +465,7 @@ fn a_kind_is_deleted_with_all_its_versions() {
 
 #[test]
 fn other_kinds_of_a_group_do_not_hide_those_of_kubernetes() {
-    let dir = project();
+    let dir = project_without_crates();
     create(dir.path(), "apps", "FooBar").succeeds();
     let create = |group: &str, kind: &str| {
         let named = ["--group", group, "--version", "v1", "--kind", kind, "--yes"];

@@ -2,7 +2,7 @@
 
 mod cli;
 
-use cli::{Run, assert_same, kubewright, project, read, tree};
+use cli::{Run, assert_same, kubewright, project_without_crates, read, tree};
 use std::path::Path;
 
 const IMAGE: [&str; 2] = ["--image", "registry.example.com:5000/team/app:1.2"];
@@ -42,7 +42,7 @@ fn internal(dir: &Path, kind: &str, internal: &str) -> Run {
 
 #[test]
 fn every_input_is_in_project_and_a_repeated_command_has_nothing_to_do() {
-    let dir = project();
+    let dir = project_without_crates();
     let all = || {
         [
             deployment(dir.path(), "Greeter"),
@@ -96,7 +96,7 @@ fn every_input_is_in_project_and_a_repeated_command_has_nothing_to_do() {
 
 #[test]
 fn delete_undoes_a_pattern_but_refuses_an_internal_kind_in_use() {
-    let dir = project();
+    let dir = project_without_crates();
     let empty = tree(dir.path());
     deployment(dir.path(), "Greeter").succeeds();
     api(dir.path(), "delete", "Greeter", &[]).succeeds();
@@ -119,7 +119,7 @@ fn delete_undoes_a_pattern_but_refuses_an_internal_kind_in_use() {
 
 #[test]
 fn a_dry_run_shows_both_kinds_and_writes_neither() {
-    let dir = project();
+    let dir = project_without_crates();
     let before = tree(dir.path());
     let run = create(
         dir.path(),
@@ -139,7 +139,7 @@ fn a_dry_run_shows_both_kinds_and_writes_neither() {
 
 #[test]
 fn required_inputs_of_a_pattern_are_missing_or_have_a_default_under_yes() {
-    let dir = project();
+    let dir = project_without_crates();
     for pattern in ["deployment", "job", "replicas", "schedule", "stateful"] {
         create(dir.path(), "A", &["--pattern", pattern]).refuses(2, &["`--image` is missing"]);
         create(dir.path(), "A", &["--pattern", pattern, "--yes"]).refuses(2, &["`--image` is missing"]);
@@ -151,7 +151,7 @@ fn required_inputs_of_a_pattern_are_missing_or_have_a_default_under_yes() {
 
 #[test]
 fn flags_that_a_pattern_does_not_use_are_refused() {
-    let dir = project();
+    let dir = project_without_crates();
     let image = &IMAGE[..];
     for more in [
         image.to_vec(),
@@ -167,7 +167,7 @@ fn flags_that_a_pattern_does_not_use_are_refused() {
 
 #[test]
 fn an_existing_type_gets_replicas_only_with_force() {
-    let dir = project();
+    let dir = project_without_crates();
     create(dir.path(), "A", &["--controller=false"]).succeeds();
     let hint = ["without the `replicas`", "`--force`"];
     deployment(dir.path(), "A").refuses(1, &hint);
@@ -189,7 +189,7 @@ fn an_existing_type_gets_replicas_only_with_force() {
 
 #[test]
 fn a_kind_that_runs_to_completion_has_one_such_controller_its_own_fields_and_no_maker() {
-    let dir = project();
+    let dir = project_without_crates();
     create(dir.path(), "A", &["--controller=false"]).succeeds();
     job(dir.path(), "A").refuses(1, &["without the `retries` and the result", "`--force`"]);
     job(dir.path(), "Report").succeeds();
@@ -205,7 +205,7 @@ fn a_kind_that_runs_to_completion_has_one_such_controller_its_own_fields_and_no_
 
 #[test]
 fn a_kind_with_storage_has_one_such_controller_its_own_fields_and_no_maker() {
-    let dir = project();
+    let dir = project_without_crates();
     create(dir.path(), "A", &["--controller=false"]).succeeds();
     stateful(dir.path(), "A").refuses(1, &["without the `version`, `members` and `storage`", "`--force`"]);
     stateful(dir.path(), "Store").succeeds();
@@ -235,7 +235,7 @@ fn a_kind_with_storage_has_one_such_controller_its_own_fields_and_no_maker() {
 
 #[test]
 fn a_kind_with_a_schedule_has_one_such_controller_its_own_fields_and_no_maker() {
-    let dir = project();
+    let dir = project_without_crates();
     create(dir.path(), "A", &["--controller=false"]).succeeds();
     schedule(dir.path(), "A").refuses(1, &["without the `schedule`", "`--force`"]);
     schedule(dir.path(), "Tick").succeeds();
@@ -257,7 +257,7 @@ fn a_kind_with_a_schedule_has_one_such_controller_its_own_fields_and_no_maker() 
 
 #[test]
 fn backups_add_two_kinds_which_are_deleted_with_their_target_alone() {
-    let dir = project();
+    let dir = project_without_crates();
     let empty = tree(dir.path());
     let backups = [&["--pattern", "stateful", "--backups"], &IMAGE[..]].concat();
     create(dir.path(), "Store", &backups).succeeds();
@@ -288,7 +288,7 @@ fn backups_add_two_kinds_which_are_deleted_with_their_target_alone() {
 
 #[test]
 fn backups_are_refused_where_nothing_is_stored_or_their_names_are_taken() {
-    let dir = project();
+    let dir = project_without_crates();
     create(dir.path(), "A", &["--backups"]).refuses(2, &["`--backups` needs a controller of pattern `stateful`"]);
     let job = [&["--pattern", "job", "--backups"], &IMAGE[..]].concat();
     create(dir.path(), "A", &job).refuses(2, &["`--backups` needs a controller of pattern `stateful`"]);
@@ -302,7 +302,7 @@ fn backups_are_refused_where_nothing_is_stored_or_their_names_are_taken() {
 
 #[test]
 fn two_controllers_do_not_count_the_same_replicas() {
-    let dir = project();
+    let dir = project_without_crates();
     deployment(dir.path(), "A").succeeds();
     let second = [
         "--resource=false",
@@ -319,7 +319,7 @@ fn two_controllers_do_not_count_the_same_replicas() {
 
 #[test]
 fn impossible_internal_kinds_are_refused() {
-    let dir = project();
+    let dir = project_without_crates();
     internal(dir.path(), "A", "A").refuses(1, &["`A` would be made of `A`"]);
     internal(dir.path(), "A", "B").succeeds();
     let second = [
@@ -345,7 +345,7 @@ fn impossible_internal_kinds_are_refused() {
 
 #[test]
 fn a_forced_pattern_on_an_internal_kind_replaces_its_controller() {
-    let dir = project();
+    let dir = project_without_crates();
     internal(dir.path(), "Order", "OrderRun").succeeds();
     create(dir.path(), "OrderRun", &["--pattern", "minimal", "--force"]).succeeds();
     assert!(!read(dir.path(), "src/controllers/orderrun.rs").contains("ConfigMap"));
@@ -354,7 +354,7 @@ fn a_forced_pattern_on_an_internal_kind_replaces_its_controller() {
 
 #[test]
 fn versions_share_the_fields_that_a_pattern_needs() {
-    let dir = project();
+    let dir = project_without_crates();
     let version = |version: &str, kind: &str, more: &[&str]| {
         let of = ["create", "api", "--group", "test", "--version", version, "--kind", kind];
         kubewright(dir.path(), &[&of, more].concat())
@@ -384,7 +384,7 @@ fn versions_share_the_fields_that_a_pattern_needs() {
 
 #[test]
 fn internal_kinds_can_have_versions() {
-    let dir = project();
+    let dir = project_without_crates();
     let version = |kind: &str, more: &[&str]| {
         let of = ["create", "api", "--group", "test", "--version", "v2", "--kind", kind];
         kubewright(dir.path(), &[&of, more].concat())
@@ -424,7 +424,7 @@ fn internal_kinds_can_have_versions() {
 
 #[test]
 fn a_controller_has_a_finalizer_only_with_the_flag() {
-    let dir = project();
+    let dir = project_without_crates();
     let kinds = [
         "child",
         "minimal",

@@ -3,7 +3,7 @@
 
 mod cli;
 
-use cli::{Run, assert_same, kubewright, project, read, tree};
+use cli::{Run, assert_same, kubewright, project_without_crates, read, tree};
 use std::fs;
 use std::path::Path;
 
@@ -28,7 +28,7 @@ fn edit(dir: &Path, version: &str) -> Run {
 }
 
 fn two_versions() -> tempfile::TempDir {
-    let dir = project();
+    let dir = project_without_crates();
     create(dir.path(), "v1", &[]).succeeds();
     create(dir.path(), "v2", &[]).succeeds();
     dir
@@ -198,7 +198,7 @@ fn another_version_becomes_the_stored_one_and_the_controller_stays() {
     }
 
     // It is the same when the version is created.
-    let at_once = project();
+    let at_once = project_without_crates();
     create(at_once.path(), "v1", &[]).succeeds();
     create(at_once.path(), "v2", &["--storage"]).succeeds();
     assert_same(&tree(dir.path()), &tree(at_once.path()));
@@ -338,7 +338,7 @@ fn a_project_of_a_release_without_versions_is_converted_completely() {
 
 #[test]
 fn the_lists_of_two_releases_are_merged() {
-    let dir = project();
+    let dir = project_without_crates();
     let head = read(dir.path(), "PROJECT");
     let kind = "kinds:\n- {group: test, kind: Left, plural: lefts, versions: [{version: v1}]}\n";
     let flat = "apis:\n- {group: test, version: v1, kind: Right, plural: rights}\n";

@@ -11,9 +11,9 @@ use std::path::{Path, PathBuf};
 /// Flags of `apiserver`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Listens only on 127.0.0.1. The user of the kubeconfig may do everything. Its
-certificate authority and its token are those of one run, so every run writes
-a new kubeconfig. Ctrl-C stops the server.")]
+Listens only on 127.0.0.1. The user of the kubeconfig may do everything. Each
+run has a new certificate authority, and so writes a new kubeconfig. Ctrl-C
+stops the server.")]
 pub struct Args {
     #[command(flatten)]
     _no: NoProject,

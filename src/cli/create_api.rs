@@ -36,7 +36,7 @@ Examples:
     --pattern internal --internal-kind FooBarRun
   kubewright create api --group test --version v1 --kind FooBar --finalizer")]
 pub struct Args {
-    /// The API group without the domain, such as `test`, or the domain itself; for a kind of another owner the full group, or `core`
+    /// The API group without the domain, such as `test`, or the domain itself; for a kind defined elsewhere the full group, or `core`
     #[arg(long, value_parser = external::group)]
     group: Option<Group>,
     /// The API version, such as `v1` or `v1beta2` [default with --yes: v1; for a kind of Kubernetes: the newest]
@@ -54,7 +54,7 @@ pub struct Args {
     /// As in kubebuilder: `--namespaced=false` is `--cluster`
     #[arg(long, value_name = "BOOL", hide = true, num_args = 0..=1, default_missing_value = "true", require_equals = true, conflicts_with_all = ["cluster", "from_crd"])]
     namespaced: Option<bool>,
-    /// Generate types from the CRD of a kind of another owner: a file, `-` for the standard input, or the name of a CRD in
+    /// Generate types from the CRD of a kind defined elsewhere: a file, `-` for the standard input, or the name of a CRD in
     /// the cluster of the kubeconfig
     #[arg(long, value_name = "FILE|NAME", value_hint = clap::ValueHint::AnyPath, conflicts_with_all = ["plural", "cluster", "short_names", "resource"])]
     from_crd: Option<String>,

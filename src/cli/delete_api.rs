@@ -12,9 +12,9 @@ use std::path::Path;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Keeps files that you have changed, and names them. The next `make manifests`
-updates or deletes the CRD. A version that a controller uses cannot be deleted
-alone; first move the controller with `kubewright edit controller`. Nor can the
-storage version; choose another one first: `kubewright create api --storage`.
+updates or deletes the CRD. Before you delete one version alone, move its
+controller to another version with `kubewright edit controller`, and choose
+another storage version with `kubewright create api --storage`.
 
 Examples:
   kubewright delete api --group test --version v1 --kind FooBar
@@ -24,7 +24,7 @@ pub struct Args {
     /// The API group without the domain
     #[arg(long)]
     group: Option<Group>,
-    /// The API version; with the last one the kind and its controllers are deleted
+    /// The API version; deleting the last version deletes the kind and its controllers
     #[arg(long)]
     version: Option<Version>,
     /// Delete the kind: all its versions and its controllers
@@ -33,7 +33,7 @@ pub struct Args {
     /// The kind
     #[arg(long)]
     kind: Option<KindName>,
-    /// Every cluster has run `make migrate-storage`: no object is stored in this version any more
+    /// Confirm that `make migrate-storage` has run in every cluster, so that no object is stored in this version
     #[arg(long, requires = "version")]
     migrated: bool,
     /// Delete files even if you have changed them

@@ -14,10 +14,9 @@ use std::path::Path;
 #[derive(Debug, clap::Args)]
 #[command(arg_required_else_help = true)]
 #[command(after_help = "\
-What is left out stays as it is. Files that you have edited are merged, and
-where that is not possible you get the lines to change. A licence header is
-replaced if it is at the top of a file and was not edited; otherwise the file is
-named.
+Changes only what the flags name, and keeps your edits. Where a change conflicts
+with an edit, it prints the lines to change instead. It replaces an unedited
+licence header at the top of a file, and lists the other files.
 
 Examples:
   kubewright edit --namespaced

@@ -10,8 +10,8 @@ use std::path::Path;
 /// Flags of `edit controller`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Rewrites the files of the controller, unless you have edited them: for edited
-files it prints the lines to change, those that name the version.
+Rewrites the files of the controller. For files that you have edited, it prints
+the lines to change instead.
 
 Example:
   kubewright edit controller foobar --version v2")]

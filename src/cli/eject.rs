@@ -14,8 +14,8 @@ use toml_edit::{DocumentMut, InlineTable, Item, Table, value};
 /// Flags of `eject`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-A vendored crate stays in its folder. Only its VERSION file is deleted, by which
-kubewright recognises its crates. An archive is unpacked into a folder, and
+A vendored crate stays in its folder; only its VERSION file, which marks a crate
+of kubewright, is deleted. An archive is unpacked into a folder, and
 `Cargo.toml` gets a line below `[patch.kubewright]` that names it.
 
 Example:

@@ -6,7 +6,7 @@ use super::{crates, kubebuilder, report, templates};
 use crate::plan::{RelPath, plan};
 use crate::project::{Crates, Domain, InvalidName, License, Owner, Project, ProjectName, file};
 use crate::render::{Templates, render};
-use crate::write::{Beneath, Change, Intent, Root, compare, parent_line, quoted};
+use crate::write::{Beneath, Change, Intent, Root, compare, is_interrupted, parent_line, quoted};
 use anyhow::{Error, Result, bail};
 use k8s_openapi::jiff::{Timestamp, tz::TimeZone};
 use std::path::{Path, PathBuf};
@@ -163,10 +163,16 @@ fn again(found: &str, project: &Project) -> Result<()> {
     )
 }
 
-/// The project in the folder, if there is one. A `PROJECT` of another tool is an error.
+/// The project in the folder, if there is one that is complete. A `PROJECT` of another tool is an error.
 fn project_of(dir: &Path) -> Result<Option<Project>> {
-    let found = Beneath::open(dir).and_then(|folder| folder.read(&project_path()));
-    match found {
+    let Ok(folder) = Beneath::open(dir) else {
+        return Ok(None);
+    };
+    if is_interrupted(&folder) {
+        // It is completed as soon as the folder is locked.
+        return Ok(None);
+    }
+    match folder.read(&project_path()) {
         Ok(Some(text)) => file::parse(&String::from_utf8_lossy(&text)).map(Some),
         _ => Ok(None),
     }

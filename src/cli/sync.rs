@@ -21,7 +21,7 @@ pub struct Args {
     /// Take kubewright's crates into the project, as folders or archives, or from the registry
     #[arg(long, value_enum, conflicts_with = "templates")]
     crates: Option<Crates>,
-    /// Record your own templates as they are now
+    /// Record the current state of your own templates
     #[arg(long, value_name = "DIR")]
     templates: Option<PathBuf>,
     /// Show the changes as a diff, and write nothing

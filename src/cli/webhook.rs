@@ -10,8 +10,8 @@ use clap::builder::PossibleValue;
 /// The kind, and the types of its webhooks.
 #[derive(Debug, clap::Args)]
 pub struct Flags {
-    /// The API group without the domain; for a kind of another owner the full group, or `core` [default: that of the
-    /// kind, if only one group of the project has it]
+    /// The API group without the domain; for a kind defined elsewhere the full group, or `core` [default: the
+    /// group of the kind, if only one group of the project has it]
     #[arg(long, value_parser = external::group)]
     group: Option<Group>,
     /// The kind

@@ -115,12 +115,12 @@ impl License {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Crates {
-    /// their source is in the project, below `crates/`
+    /// source folders in `crates/`
     #[default]
     Vendored,
-    /// they are `.crate` files in `crates/`, which cargo checks and unpacks
+    /// `.crate` files in `crates/`, which cargo checks and unpacks
     Archives,
-    /// they are downloaded from crates.io, in the version of this kubewright, which has to be released
+    /// downloaded from crates.io, once this version of kubewright is released
     Registry,
 }
 

@@ -134,6 +134,11 @@ pub fn folder() -> RelPath {
     FOLDER.parse().expect("a plain name is a path")
 }
 
+/// Whether an interrupted command is still to be completed, so that files may be incomplete.
+pub fn is_interrupted(tree: &Beneath) -> bool {
+    matches!(tree.entry(&own(JOURNAL)), Ok(Some(_)))
+}
+
 /// The journal of an interrupted command of this user in this project, if there is one. Any other is an error.
 pub fn pending(root: &Path, tree: &Beneath, disk: &dyn Disk) -> Result<Option<(Journal, String)>> {
     let path = own(JOURNAL);

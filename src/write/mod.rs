@@ -27,6 +27,7 @@ pub use change::{Change, Swap, swaps};
 pub use compare::{ByHand, Intent, Intents, Outcome, compare};
 pub use diff::{diff, text_diff};
 pub use disk::{Disk, NewFile, RealDisk};
+pub use journal::is_interrupted;
 pub use merge::{Succession, has_conflicts};
 pub use record::Records;
 pub use root::{Access, Root, around, quoted};

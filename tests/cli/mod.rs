@@ -9,6 +9,9 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
+/// The crates of a project without webhooks, by the names of their folders.
+pub const CRATES: [&str; 6] = ["apiserver", "cel", "machinery", "manifests", "runtime", "schema"];
+
 /// A file of a tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct File {
@@ -131,20 +134,25 @@ pub fn project() -> tempfile::TempDir {
     dir
 }
 
+/// A folder with a project whose crates are from a registry: a twentieth of the files, for tests that are not about crates.
+pub fn project_without_crates() -> tempfile::TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    kubewright(dir.path(), &[&INIT[..], &["--crates", "registry"]].concat()).succeeds();
+    dir
+}
+
+const INIT: [&str; 7] = [
+    "init",
+    "--domain",
+    "example.com",
+    "--project-name",
+    "foobar-operator",
+    "--year",
+    "2026",
+];
+
 pub fn init(dir: &Path) {
-    kubewright(
-        dir,
-        &[
-            "init",
-            "--domain",
-            "example.com",
-            "--project-name",
-            "foobar-operator",
-            "--year",
-            "2026",
-        ],
-    )
-    .succeeds();
+    kubewright(dir, &INIT).succeeds();
 }
 
 pub fn create(dir: &Path, group: &str, kind: &str) -> Run {

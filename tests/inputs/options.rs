@@ -216,7 +216,7 @@ const TESTED: [(&str, &str, &str, &str); 15] = [
 /// The commands that have no project, and so refuse `--dir`.
 const WITHOUT_PROJECT: [&str; 4] = ["apiserver", "completion", "envtest", "version"];
 
-/// A folder with a project, one without kinds, templates and a CRD.
+/// A folder with a project, one with vendored crates and without kinds, templates and a CRD.
 struct Folder(tempfile::TempDir);
 
 impl Folder {
@@ -228,9 +228,9 @@ impl Folder {
         let crd = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/external/pump.yaml");
         fs::copy(crd, folder.path().join("pump.yaml")).unwrap();
         let project = folder.path().join("project");
-        for place in ["project", "empty"] {
-            let words = "init --domain example.com --project-name foobar-operator --year 2026";
-            kubewright(&folder.path().join(place), &cli::words(words)).succeeds();
+        for (place, crates) in [("project", "registry"), ("empty", "vendored")] {
+            let words = "init --domain example.com --project-name foobar-operator --year 2026 --crates ";
+            kubewright(&folder.path().join(place), &cli::words(&format!("{words}{crates}"))).succeeds();
         }
         for line in [
             "create api --group test --version v1 --kind FooBar",
@@ -271,7 +271,7 @@ impl Folder {
     fn dir(&self, command: &str) -> std::path::PathBuf {
         self.0.path().join(match command {
             "init" => "new",
-            "edit" => "empty",
+            "edit" | "eject" => "empty",
             _ => "project",
         })
     }

@@ -1,7 +1,7 @@
 //! Webhooks for kinds of others: of Kubernetes, and of other operators.
 
 use super::{DEFAULT, read};
-use crate::cli::{Run, assert_same, kubewright, project, tree};
+use crate::cli::{Run, assert_same, kubewright, project_without_crates, tree};
 use crate::state;
 use std::path::Path;
 
@@ -18,7 +18,7 @@ fn controller(dir: &Path) {
 
 #[test]
 fn a_kind_of_kubernetes_is_recorded_with_its_webhooks_and_forgotten_with_them() {
-    let dir = project();
+    let dir = project_without_crates();
     let before = tree(dir.path());
     webhook(dir.path(), "create", &DEPLOYMENT, &["--validation"]).succeeds();
     let recorded = "{group: apps, kind: Deployment, plural: deployments, from: kubernetes, versions: [{version: v1}], \
@@ -50,7 +50,7 @@ fn a_kind_of_kubernetes_is_recorded_with_its_webhooks_and_forgotten_with_them() 
 
 #[test]
 fn a_dry_run_for_a_kind_of_kubernetes_writes_nothing() {
-    let dir = project();
+    let dir = project_without_crates();
     let before = tree(dir.path());
     let run = webhook(dir.path(), "create", &DEPLOYMENT, &["--defaulting", "--dry-run"]).succeeds();
     assert!(
@@ -64,7 +64,7 @@ fn a_dry_run_for_a_kind_of_kubernetes_writes_nothing() {
 #[test]
 fn groups_of_kubernetes_have_all_their_names() {
     let of = |group: &str, kind: &str| {
-        let dir = project();
+        let dir = project_without_crates();
         webhook(
             dir.path(),
             "create",
@@ -87,12 +87,12 @@ fn groups_of_kubernetes_have_all_their_names() {
         &[],
     )
     .succeeds();
-    assert_same(&tree(project().path()), &tree(word.path()));
+    assert_same(&tree(project_without_crates().path()), &tree(word.path()));
 }
 
 #[test]
 fn the_controller_of_a_kind_and_its_webhooks_go_one_without_the_other() {
-    let dir = project();
+    let dir = project_without_crates();
     controller(dir.path());
     let before = tree(dir.path());
     webhook(
@@ -107,7 +107,7 @@ fn the_controller_of_a_kind_and_its_webhooks_go_one_without_the_other() {
     assert_same(&before, &tree(dir.path()));
 
     // In the other order they are the same files.
-    let other = project();
+    let other = project_without_crates();
     webhook(other.path(), "create", &DEPLOYMENT, &["--defaulting", "--validation"]).succeeds();
     controller(other.path());
     assert_same(&both, &tree(other.path()));
@@ -115,7 +115,7 @@ fn the_controller_of_a_kind_and_its_webhooks_go_one_without_the_other() {
 
 #[test]
 fn a_kind_of_another_operator_keeps_its_types_when_its_webhooks_go() {
-    let dir = project();
+    let dir = project_without_crates();
     let crd = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/external/well.yaml");
     let crd = crd.display().to_string();
     kubewright(dir.path(), &["create", "api", "--from-crd", &crd, "--controller=false"]).succeeds();
@@ -143,7 +143,7 @@ fn a_kind_of_another_operator_keeps_its_types_when_its_webhooks_go() {
 
 #[test]
 fn webhooks_that_could_block_a_cluster_or_do_not_exist_are_refused() {
-    let dir = project();
+    let dir = project_without_crates();
     controller(dir.path());
     let before = tree(dir.path());
     let refused = |of: &[&str], more: &[&str], words: &[&str]| {

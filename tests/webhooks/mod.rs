@@ -4,7 +4,7 @@ mod conversion;
 mod foreign;
 mod policy;
 
-use super::cli::{Run, assert_same, create, kubewright, project, tree};
+use super::cli::{Run, assert_same, create, kubewright, project_without_crates, tree};
 use super::{append, state};
 use std::fs;
 use std::path::Path;
@@ -17,7 +17,7 @@ fn webhook(dir: &Path, verb: &str, more: &[&str]) -> Run {
 }
 
 fn with_foobar() -> tempfile::TempDir {
-    let dir = project();
+    let dir = project_without_crates();
     create(dir.path(), "test", "FooBar").succeeds();
     dir
 }

@@ -1,6 +1,6 @@
 //! `create webhook --policy` and its deletion: what they write, print and refuse.
 
-use super::super::cli::{assert_same, create, kubewright, project, tree};
+use super::super::cli::{assert_same, create, kubewright, project_without_crates, tree};
 use super::{DEFAULT, assert_done, read, state, webhook, with_foobar};
 use std::fs;
 
@@ -151,7 +151,7 @@ fn a_version_with_a_policy_stays_and_a_kind_takes_its_policy_along() {
 
 #[test]
 fn a_cluster_scoped_kind_may_have_a_policy() {
-    let dir = project();
+    let dir = project_without_crates();
     let api = "create api --group test --version v1 --kind FooBar --cluster";
     kubewright(dir.path(), &api.split(' ').collect::<Vec<_>>()).succeeds();
     webhook(dir.path(), "create", &["--policy", "--policy=mutating"]).succeeds();

@@ -21,15 +21,20 @@ async fn make(wire: &Wire, name: &str, labels: Value, rest: Value) {
 
 /// Waits until a role has these rules.
 async fn has(wire: &Wire, name: &str, rules: &[Value]) -> Value {
+    until(wire, name, |found| found == rules).await
+}
+
+/// Waits until the rules of a role are as expected.
+async fn until(wire: &Wire, name: &str, expected: impl Fn(&[Value]) -> bool) -> Value {
     let mut last = Value::Null;
     for _ in 0..200 {
         last = wire.get(&format!("{ROLES}/{name}")).await.json();
-        if last["rules"].as_array().map(Vec::as_slice).unwrap_or_default() == rules {
+        if expected(last["rules"].as_array().map(Vec::as_slice).unwrap_or_default()) {
             return last;
         }
         tokio::time::sleep(Duration::from_millis(30)).await;
     }
-    panic!("{last:#} has other rules than {rules:?}");
+    panic!("{last:#} does not have the expected rules");
 }
 
 #[tokio::test(start_paused = true)]
@@ -76,18 +81,7 @@ async fn rules_aggregated_to_view_reach_edit_and_admin() {
     let before = wire.get(&format!("{ROLES}/admin")).await.json();
     make(&wire, "foobar-viewer", labels, rules).await;
     for name in ["view", "edit", "admin"] {
-        for _ in 0..200 {
-            let role = wire.get(&format!("{ROLES}/{name}")).await.json();
-            if role["rules"].as_array().unwrap().contains(&rule("foobars", "get")) {
-                break;
-            }
-            tokio::time::sleep(Duration::from_millis(30)).await;
-        }
-        let role = wire.get(&format!("{ROLES}/{name}")).await.json();
-        assert!(
-            role["rules"].as_array().unwrap().contains(&rule("foobars", "get")),
-            "{name}"
-        );
+        until(&wire, name, |rules| rules.contains(&rule("foobars", "get"))).await;
     }
     wire.send("DELETE", &format!("{ROLES}/foobar-viewer"), "").await;
     has(&wire, "admin", before["rules"].as_array().unwrap()).await;

@@ -4,7 +4,6 @@ mod common;
 
 use common::{Wire, wire};
 use serde_json::{Value, json};
-use std::time::Duration;
 
 const MAPS: &str = "/api/v1/namespaces/default/configmaps";
 
@@ -26,21 +25,9 @@ fn reference(owner: &Value, blocks: bool) -> Value {
 
 /// The names of the remaining objects, once nothing changes any more.
 async fn names(wire: &Wire) -> Vec<String> {
-    let list = || async {
-        let list = wire.get(MAPS).await.json();
-        let items = list["items"].as_array().unwrap().clone();
-        (list["metadata"]["resourceVersion"].clone(), items)
-    };
-    let mut before = list().await;
-    loop {
-        tokio::time::sleep(Duration::from_millis(30)).await;
-        let after = list().await;
-        if after.0 == before.0 {
-            let name = |item: &Value| item["metadata"]["name"].as_str().unwrap().to_owned();
-            return after.1.iter().map(name).collect();
-        }
-        before = after;
-    }
+    let list = wire.settled(MAPS).await.json();
+    let name = |item: &Value| item["metadata"]["name"].as_str().unwrap().to_owned();
+    list["items"].as_array().unwrap().iter().map(name).collect()
 }
 
 async fn delete(wire: &Wire, name: &str, policy: &str) {

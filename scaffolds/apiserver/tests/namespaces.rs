@@ -5,7 +5,6 @@ mod common;
 
 use common::{Wire, wire};
 use serde_json::{Value, json};
-use std::time::Duration;
 
 const NAMESPACES: &str = "/api/v1/namespaces";
 
@@ -16,19 +15,8 @@ async fn make(wire: &Wire, path: &str, body: Value) {
 
 /// Waits until the namespace is gone or no longer changes.
 async fn settled(wire: &Wire, name: &str) -> Option<Value> {
-    let get = || async {
-        let answer = wire.get(&format!("{NAMESPACES}/{name}")).await;
-        (answer.code == 200).then(|| answer.json())
-    };
-    let mut before = get().await;
-    loop {
-        tokio::time::sleep(Duration::from_millis(30)).await;
-        let after = get().await;
-        if after == before {
-            return after;
-        }
-        before = after;
-    }
+    let answer = wire.settled(&format!("{NAMESPACES}/{name}")).await;
+    (answer.code == 200).then(|| answer.json())
 }
 
 fn condition<'a>(namespace: &'a Value, kind: &str) -> &'a Value {

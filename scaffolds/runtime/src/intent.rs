@@ -64,7 +64,7 @@ impl StringComparison {
 ///
 /// Quantities are compared by their amounts. Any other value that the server stores in another form counts as
 /// different: the caller remembers the result of the first apply.
-pub(crate) fn stands(intent: &Value, observed: &Value, owned: &Value) -> bool {
+pub(crate) fn is_met(intent: &Value, observed: &Value, owned: &Value) -> bool {
     covers(intent, observed, owned, StringComparison::Plain)
 }
 
@@ -225,7 +225,7 @@ mod tests {
     use serde_json::json;
 
     fn would_change(intent: &Value, observed: &Value, owned: &Value) -> bool {
-        !stands(intent, observed, owned) || !fields::surplus(intent, owned).is_null()
+        !is_met(intent, observed, owned) || !fields::surplus(intent, owned).is_null()
     }
 
     fn owned_data() -> Value {
@@ -314,25 +314,25 @@ mod tests {
     #[test]
     fn quantities_are_compared_by_amount_and_other_strings_exactly() {
         let spec = |cpu: &str, image: &str| json!({"spec": {"limits": {"cpu": cpu}, "image": image}});
-        assert!(stands(&spec("1000m", "1000m"), &spec("1", "1000m"), &Value::Null));
-        assert!(!stands(&spec("1000m", "1000m"), &spec("2", "1000m"), &Value::Null));
-        assert!(!stands(&spec("1000m", "1000m"), &spec("1", "1"), &Value::Null));
+        assert!(is_met(&spec("1000m", "1000m"), &spec("1", "1000m"), &Value::Null));
+        assert!(!is_met(&spec("1000m", "1000m"), &spec("2", "1000m"), &Value::Null));
+        assert!(!is_met(&spec("1000m", "1000m"), &spec("1", "1"), &Value::Null));
         let data = |text: &str| json!({"data": {"limits": text}});
-        assert!(!stands(&data("1000m"), &data("1"), &Value::Null));
+        assert!(!is_met(&data("1000m"), &data("1"), &Value::Null));
     }
 
     #[test]
     fn atomic_lists_are_equal_if_neither_has_more_items() {
         let list = |items: Value| json!({"spec": {"list": items}});
         let one = list(json!([{"a": 1}]));
-        assert!(stands(&one, &list(json!([{"a": 1, "b": []}])), &Value::Null));
+        assert!(is_met(&one, &list(json!([{"a": 1, "b": []}])), &Value::Null));
         for other in [
             json!([{"a": 1, "b": 2}]),
             json!([{"a": 1}, {"a": 1}]),
             json!([]),
             json!([{}]),
         ] {
-            assert!(!stands(&one, &list(other.clone()), &Value::Null), "{other}");
+            assert!(!is_met(&one, &list(other.clone()), &Value::Null), "{other}");
         }
     }
 

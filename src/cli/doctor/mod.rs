@@ -18,10 +18,10 @@ use std::process::Command;
 /// Flags of `doctor`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Exits 1 if a check fails that every project needs. kubectl and a cluster are
-needed only to deploy, so it is a warning if they are missing. `storage` is
-about kinds of which objects may be stored in another version than the present
-one: PROJECT says so, and the CRDs of the cluster do.")]
+Exits 1 if a required check fails. kubectl and a cluster are needed only to
+deploy: without them there are warnings. `storage` lists the kinds with objects
+that may be stored in an earlier version, as recorded in PROJECT and in the CRDs
+of the cluster.")]
 pub struct Args {
     /// Output format
     #[arg(long, short, value_enum, default_value = "text")]

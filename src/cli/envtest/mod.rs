@@ -15,8 +15,9 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Writes `etcd` and `kube-apiserver` for controller-runtime's envtest, fabric8's
-kube-api-test and others: copies of the kubewright program, which acts by its
-file name. A kubectl of PATH is linked beside them.
+kube-api-test and similar tools. Both are copies of the kubewright program,
+whose file name selects the program to act as. If PATH has a kubectl, a link to
+it is added.
 
 Examples:
   source <(kubewright envtest)

@@ -33,7 +33,7 @@ pub struct Args {
     /// The release to upgrade to; a kubewright upgrades only to its own [default: this one]
     #[arg(long, value_name = "RELEASE")]
     to: Option<Release>,
-    /// Record your own templates as they are now
+    /// Record the current state of your own templates
     #[arg(long, value_name = "DIR")]
     templates: Option<PathBuf>,
     /// Show the changes as a diff, and write nothing

@@ -165,7 +165,7 @@ impl ApiServer {
     }
 
     /// All resources that are served at this moment.
-    #[cfg(feature = "serve")]
+    #[cfg(any(test, feature = "serve"))]
     pub(crate) fn catalogue(&self) -> &Catalogue {
         &self.shared.core().catalogue
     }

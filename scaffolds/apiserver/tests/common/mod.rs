@@ -1,6 +1,8 @@
 //! Raw requests, for tests of requests that no client library would send.
 #![allow(dead_code, reason = "each test uses a part")]
 
+use std::time::Duration;
+
 use bytes::Bytes;
 use http::{HeaderName, HeaderValue, Request};
 use http_body_util::{BodyExt, Full};
@@ -45,6 +47,19 @@ impl Wire {
 
     pub async fn get(&self, path: &str) -> Answer {
         self.send("GET", path, "").await
+    }
+
+    /// The response to a GET, once it no longer changes.
+    pub async fn settled(&self, path: &str) -> Answer {
+        let mut before = self.get(path).await;
+        loop {
+            tokio::time::sleep(Duration::from_millis(30)).await;
+            let after = self.get(path).await;
+            if (after.code, &after.text) == (before.code, &before.text) {
+                return after;
+            }
+            before = after;
+        }
     }
 
     /// POSTs JSON.

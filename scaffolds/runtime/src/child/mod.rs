@@ -1,6 +1,7 @@
 //! Owned objects: created from their owner's intent, repaired when they drift, and left alone if another object
 //! controls them.
 
+mod diff;
 mod label;
 mod name;
 mod ownership;
@@ -14,8 +15,8 @@ use serde_json::{Value, json};
 pub(crate) use self::label::ChildLabel;
 pub use self::name::{child_name, label_value};
 use self::{
+    diff::{Action, Desired, diff},
     name::{creator, hash_of},
-    view::View,
 };
 pub(crate) use self::{
     ownership::{Ownership, applied_for, group_of, mark, mark_of, owners_of},
@@ -56,6 +57,15 @@ pub(crate) struct Done<C> {
     pub(crate) news: bool,
 }
 
+impl<C> Done<C> {
+    fn unchanged() -> Self {
+        Self {
+            applied: Applied::Unchanged,
+            news: false,
+        }
+    }
+}
+
 /// The treatment of an existing object of the child's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Existing {
@@ -92,10 +102,7 @@ impl<C: AnyObject> Child<'_, C> {
     pub(crate) async fn join(&self, observed: &C) -> Result<Done<C>> {
         if self.existing == Existing::Kept {
             self.check_owner(observed)?;
-            return Ok(Done {
-                applied: Applied::Unchanged,
-                news: false,
-            });
+            return Ok(Done::unchanged());
         }
         match self.ownership.joined(&self.intent, observed) {
             Some(intent) => Box::pin(Self { intent, ..*self }.repair(observed)).await,
@@ -105,27 +112,28 @@ impl<C: AnyObject> Child<'_, C> {
 
     /// Brings an existing child to the intent.
     async fn repair(&self, observed: &C) -> Result<Done<C>> {
-        let unchanged = Done {
-            applied: Applied::Unchanged,
-            news: false,
-        };
         let hash = hash_of(&self.intent);
         self.check_owner(observed)?;
         let version = observed.meta().resource_version.as_deref();
         if self.last_made(hash, version) {
-            return Ok(unchanged);
+            return Ok(Done::unchanged());
         }
         let before = self.view(observed)?;
-        let updated = match self.difference(&before, hash) {
-            Difference::None => return Ok(unchanged),
-            Difference::Values => Box::pin(self.update(observed)).await?,
-            Difference::Left(left) => Box::pin(self.replace(observed, left, hash)).await?,
+        let desired = Desired {
+            intent: &self.intent,
+            hash,
+            manager: self.manager,
+        };
+        let updated = match diff(&desired, &before, self.last().as_ref()) {
+            None => return Ok(Done::unchanged()),
+            Some(Action::Apply) => Box::pin(self.update(observed)).await?,
+            Some(Action::Remove(dropped)) => Box::pin(self.replace(observed, dropped, hash)).await?,
         };
         let after = self.view(&updated)?;
         self.remember(hash, &updated, &after);
         // A patch that changes nothing keeps the resource version.
         if updated.meta().resource_version.as_deref() == version {
-            return Ok(unchanged);
+            return Ok(Done::unchanged());
         }
         Ok(Done {
             news: after.shows_others(before),
@@ -175,24 +183,6 @@ impl<C: AnyObject> Child<'_, C> {
         Ok(())
     }
 
-    /// Compares the child with the intent. Values are compared regardless of their recorded field manager: any client
-    /// may write under this controller's field manager, with the intent's hash.
-    fn difference(&self, view: &View, hash: u64) -> Difference {
-        if !view.is_recorded() {
-            // Without a record of the fields we own, fields that have left the intent cannot be detected: apply the
-            // intent, and remember it.
-            return Difference::Values;
-        }
-        let left = self.left(view, hash);
-        if !Self::lasting(view, &left).is_null() {
-            Difference::Left(left)
-        } else if !left.is_null() || !view.stands(&self.intent) && !self.last_came_to(hash, view) {
-            Difference::Values
-        } else {
-            Difference::None
-        }
-    }
-
     /// Applies the whole intent server-side, in one request.
     ///
     /// The apply names the uid that was observed. The cache may be stale: without the uid, an apply would create a
@@ -222,9 +212,9 @@ impl<C: AnyObject> Child<'_, C> {
     ///
     /// A field that another field manager owns too is not removed. A cache does not contain the fields of others, so if
     /// there are any, the child is read first.
-    async fn replace(&self, observed: &C, left: Value, hash: u64) -> Result<C> {
+    async fn replace(&self, observed: &C, dropped: Value, hash: u64) -> Result<C> {
         let live;
-        let (mut observed, mut left) = (observed, left);
+        let (mut observed, mut dropped) = (observed, dropped);
         if self.has_others(observed) {
             live = self
                 .requests
@@ -236,7 +226,7 @@ impl<C: AnyObject> Child<'_, C> {
             if self.ownership.depends_on_version(&live) && version(&live) != version(observed) {
                 return Err(self.replaced());
             }
-            (observed, left) = (&live, without(&left, &self.of_others(&live)));
+            (observed, dropped) = (&live, without(&dropped, &self.of_others(&live)));
         }
         let view = self.view(observed)?;
         let version = &observed.meta().resource_version;
@@ -246,14 +236,14 @@ impl<C: AnyObject> Child<'_, C> {
         } else {
             creator(self.manager, hash)
         };
-        let Some(steps) = view.steps(&self.intent, &left) else {
+        let Some(steps) = view.steps(&self.intent, &dropped) else {
             // A list of others that the intent names too: the server knows how to merge it.
-            let removals = view.steps(&json!({}), &left).unwrap_or_default();
+            let removals = view.steps(&json!({}), &dropped).unwrap_or_default();
             self.patch_json(version, &removals, &manager).await?;
             return self.update(observed).await;
         };
         let replaced = self.patch_json(version, &steps, &manager).await?;
-        if !view.is_applied() && !self.has_written() && self.view(&replaced)?.has_surplus(&self.intent) {
+        if !view.is_applied() && self.last().is_none() && self.view(&replaced)?.has_surplus(&self.intent) {
             // The server has added fields, and this process does not know which. An apply records which ones are ours,
             // so that no later process asks again.
             return self.update(&replaced).await;
@@ -279,34 +269,25 @@ impl<C: AnyObject> Child<'_, C> {
     }
 }
 
-/// The difference between a child and its intent.
-enum Difference {
-    None,
-    /// An apply brings it to the intent.
-    Values,
-    /// An apply would not remove these fields, which have left the intent.
-    Left(Value),
-}
-
 /// Whether an apply was refused because the object's uid is not the one in the request. If the object no longer exists,
 /// the response is a conflict.
 fn is_another(error: &Error) -> bool {
-    let Error::Kube(source) = error else { return false };
-    let kube::Error::Api(status) = &**source else {
-        return false;
-    };
-    let mut causes = status.details.iter().flat_map(|details| &details.causes);
-    status.code == 422 && causes.any(|cause| cause.field == "metadata.uid")
+    invalid_fields(error).is_some_and(|mut fields| fields.any(|field| field == "metadata.uid"))
 }
 
 /// Whether a JSON patch was refused because it does not fit the object, which has changed since.
 fn is_inapplicable(error: &Error) -> bool {
-    let Error::Kube(source) = error else { return false };
+    invalid_fields(error).is_some_and(|mut fields| fields.all(str::is_empty))
+}
+
+/// The fields that the API server refused with 422.
+fn invalid_fields(error: &Error) -> Option<impl Iterator<Item = &str>> {
+    let Error::Kube(source) = error else { return None };
     let kube::Error::Api(status) = &**source else {
-        return false;
+        return None;
     };
-    let mut causes = status.details.iter().flat_map(|details| &details.causes);
-    status.code == 422 && causes.all(|cause| cause.field.is_empty())
+    let causes = status.details.iter().flat_map(|details| &details.causes);
+    (status.code == 422).then(|| causes.map(|cause| cause.field.as_str()))
 }
 
 /// The controller of an object as `Kind/name`, or, if it has none, the object that it is applied for.

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::{
     Child,
-    name::{CREATED, creator, hash_of},
+    name::{CREATED, hash_of},
     view::{ManagerEntry, View},
 };
 use crate::{
@@ -34,15 +34,16 @@ struct Children(Vec<(Slot, Last)>);
 /// A child's kind and name.
 type Slot = (KindId, ObjectKey);
 
-struct Last {
+#[derive(Clone, Default)]
+pub(super) struct Last {
     /// The intent's hash.
-    intent: u64,
+    pub intent: u64,
     /// The resource version of the result: while the child has it, nothing needs to be compared.
-    version: Box<str>,
+    pub version: Box<str>,
     /// The hash of the resulting values, if they differ from the intent's.
-    values: Option<u64>,
+    pub values: Option<u64>,
     /// The hash of the fields that we own and the intent does not name: the server has added them.
-    surplus: u64,
+    pub surplus: u64,
 }
 
 impl Applies {
@@ -65,15 +66,9 @@ impl Applies {
     /// Adds an entry as an apply of this child would.
     #[cfg(test)]
     pub(crate) fn note(&self, kind: &KindId, owner: &ObjectKey, child: &ObjectKey) {
-        let last = Last {
-            intent: 0,
-            version: "1".into(),
-            values: None,
-            surplus: 0,
-        };
         let mut applies = self.lock();
         let children = applies.entry(owner.clone()).or_default();
-        children.insert((kind.clone(), child.clone()), last);
+        children.insert((kind.clone(), child.clone()), Last::default());
     }
 
     /// The numbers of owners and of children with an entry.
@@ -134,22 +129,6 @@ impl<C: AnyObject> Child<'_, C> {
         Ok(View::new(serde_json::to_value(object).map_err(Error::retry)?, entries))
     }
 
-    /// The fields that have left the intent, among those that we own. A create records fields that the server adds too;
-    /// they have not left it: those that were there after the last write are still the same, and those in an entry of
-    /// this same intent are not counted.
-    pub(super) fn left(&self, view: &View, hash: u64) -> Value {
-        let all = hash_of(&view.surplus(&self.intent, None));
-        if self.last(|last| last.surplus == all) {
-            return Value::Null;
-        }
-        view.surplus(&self.intent, Some(&creator(self.manager, hash)))
-    }
-
-    /// The fields of `left` that an apply would not remove.
-    pub(super) fn lasting(view: &View, left: &Value) -> Value {
-        fields::common(left, view.lasting().as_ref())
-    }
-
     /// The fields of all other field managers, if `object` has all of its `managedFields`.
     pub(super) fn of_others(&self, object: &C) -> Value {
         let mut all = Value::Null;
@@ -177,7 +156,7 @@ impl<C: AnyObject> Child<'_, C> {
         let last = Last {
             intent: hash,
             version: version.into(),
-            values: (!view.stands(&self.intent)).then(|| view.values(&self.intent)),
+            values: (!view.meets(&self.intent)).then(|| view.values(&self.intent)),
             surplus: hash_of(&view.surplus(&self.intent, None)),
         };
         let mut applies = self.applies.lock();
@@ -187,25 +166,14 @@ impl<C: AnyObject> Child<'_, C> {
 
     /// Whether the child still has the resource version that resulted from this intent.
     pub(super) fn last_made(&self, hash: u64, version: Option<&str>) -> bool {
-        self.last(|last| last.intent == hash && version == Some(&*last.version))
+        self.last()
+            .is_some_and(|last| last.intent == hash && version == Some(&*last.version))
     }
 
-    /// Whether the child has the values that resulted from this intent before.
-    pub(super) fn last_came_to(&self, hash: u64, view: &View) -> bool {
-        self.last(|last| last.intent == hash && last.values == Some(view.values(&self.intent)))
-    }
-
-    /// Whether this process has created or updated the child before.
-    pub(super) fn has_written(&self) -> bool {
-        self.last(|_| true)
-    }
-
-    fn last(&self, holds: impl FnOnce(&Last) -> bool) -> bool {
+    /// The last write of the child by this process.
+    pub(super) fn last(&self) -> Option<Last> {
         let applies = self.applies.lock();
-        let last = applies
-            .get(self.owner_key)
-            .and_then(|children| children.get(&self.slot()));
-        last.is_some_and(holds)
+        applies.get(self.owner_key)?.get(&self.slot()).cloned()
     }
 
     fn slot(&self) -> Slot {
@@ -244,9 +212,7 @@ mod tests {
         let slots = ["b", "a", "c"].map(|name| [slot(maps.id(), name), slot(secrets.id(), name)]);
         let last = |intent| Last {
             intent,
-            version: "1".into(),
-            values: None,
-            surplus: 0,
+            ..Last::default()
         };
         let mut children = Children::default();
         let intents = |children: &Children| {

@@ -48,8 +48,8 @@ impl View {
     }
 
     /// Whether the child has every value of the intent.
-    pub(super) fn stands(&self, intent: &Value) -> bool {
-        intent::stands(intent, &self.object, self.owned())
+    pub(super) fn meets(&self, intent: &Value) -> bool {
+        intent::is_met(intent, &self.object, self.owned())
     }
 
     /// The fields that we own and the intent does not name.
@@ -71,7 +71,7 @@ impl View {
     }
 
     /// The fields that an apply does not remove.
-    pub(super) fn lasting(&self) -> Cow<'_, Value> {
+    pub(super) fn kept_by_apply(&self) -> Cow<'_, Value> {
         joined(self.entries.iter().filter(|entry| !entry.applied))
     }
 

@@ -32,14 +32,9 @@ pub(super) fn merge<K: Resource + Clone>(
             return None;
         }
         let last = contents.remove_invalid(&key).and_then(|old| old.last);
-        let last = last.filter(|last| last.meta().uid != metadata.uid);
+        let gone = last.filter(|last| last.meta().uid != metadata.uid).map(Delta::Deleted);
         let (object, _) = fresh.store(contents, key);
-        return Some(
-            last.map(Delta::Deleted)
-                .into_iter()
-                .chain([Delta::Added { object, initial }])
-                .collect(),
-        );
+        return Some(gone.into_iter().chain([Delta::Added { object, initial }]).collect());
     }
     let version = metadata.resource_version.as_deref().into();
     if let Some(known) = contents.version(&key)
@@ -87,6 +82,11 @@ pub(super) fn take_away<K>(contents: &mut Contents<K>, key: &ObjectKey) -> Vec<D
     let valid = contents.remove(key);
     let last = valid.or_else(|| contents.remove_invalid(key).and_then(|invalid| invalid.last));
     last.map(Delta::Deleted).into_iter().collect()
+}
+
+/// Removes these objects, decodable or not.
+pub(super) fn take_all_away<K>(contents: &mut Contents<K>, keys: &[ObjectKey]) -> Vec<Delta<K>> {
+    keys.iter().flat_map(|key| take_away(contents, key)).collect()
 }
 
 /// Whether `new` is newer than `old`. An object of the same version is equal, so it is not newer.

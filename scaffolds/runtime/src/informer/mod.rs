@@ -132,27 +132,20 @@ impl<K: Watchable> Informer<K> {
     pub fn of(client: Client, kind: Kind<K>, config: InformerConfig<K>) -> Self {
         let store = Store::new();
         let places = WatchRequest::all(&kind, &config);
-        let reflection = Reflection::new(store.clone(), places.clone());
-        let state = Mutex::new(InformerState {
-            reflection,
-            dispatch: Dispatch::new(),
-        });
-        let health = Health::new(places.len());
-        let presence = Presence::new(config.optional);
-        let started = AtomicBool::new(false);
+        let (reflection, dispatch) = (Reflection::new(store.clone(), places.clone()), Dispatch::new());
         Self {
             shared: Arc::new(SharedInformer {
                 kind,
                 client,
-                config,
                 selected: Mutex::default(),
                 restarts: Sender::new(()),
-                places,
                 store,
-                state,
-                health,
-                presence,
-                started,
+                state: Mutex::new(InformerState { reflection, dispatch }),
+                health: Health::new(places.len()),
+                places,
+                presence: Presence::new(config.optional),
+                config,
+                started: AtomicBool::new(false),
                 keeps_records: AtomicBool::new(true),
                 lacks_records: AtomicBool::new(false),
                 unordered: AtomicU64::new(0),
@@ -194,16 +187,9 @@ impl<K: Watchable> Informer<K> {
         name: &'static str,
         values: impl Fn(&K) -> Vec<String> + Send + Sync + 'static,
     ) -> Result<(), DuplicateIndex> {
-        if self
-            .shared
-            .store
-            .write()
-            .add_index(name, Authored::new(Arc::new(values)))
-        {
-            Ok(())
-        } else {
-            Err(DuplicateIndex(name))
-        }
+        let mut contents = self.shared.store.write();
+        let is_added = contents.add_index(name, Authored::new(Arc::new(values)));
+        is_added.then_some(()).ok_or(DuplicateIndex(name))
     }
 
     /// Ends a subscription. Changes that are being delivered may still reach the handler; later ones do not.

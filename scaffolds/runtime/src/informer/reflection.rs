@@ -14,7 +14,7 @@ use self::chosen::ChosenNamespaces;
 pub(super) use self::chosen::Join;
 use super::{
     delta::Delta,
-    merge::{Fresh, is_newer, merge, number, supersedes, take_away},
+    merge::{Fresh, is_newer, merge, number, supersedes, take_all_away, take_away},
     place::WatchRequest,
 };
 use crate::{
@@ -222,18 +222,12 @@ impl<K: Resource + Clone> Reflection<K> {
         source.absent = false;
         let unseen = &mut self.unseen;
         let mut contents = self.store.write();
-        let known = contents.keys().chain(contents.invalids().map(|(key, _)| key));
-        let missing = known.filter(|key| source.covers(key) && !listed.contains(key));
-        let missing: Vec<ObjectKey> = missing
-            .filter(|key| unseen.get(key).is_none_or(|write| write.tick < begun))
-            .cloned()
-            .collect();
-        let mut deltas = Vec::new();
-        for key in missing {
-            unseen.remove(&key);
-            deltas.append(&mut take_away(&mut contents, &key));
-        }
-        (deltas, first)
+        let missing = contents.keys_where(|key| {
+            let is_older = || unseen.get(key).is_none_or(|write| write.tick < begun);
+            source.place.covers(key) && !listed.contains(key) && is_older()
+        });
+        missing.iter().for_each(|key| _ = unseen.remove(key));
+        (take_all_away(&mut contents, &missing), first)
     }
 
     /// Every source starts again with a list, which counts as its first, unless the API server does not serve the kind.
@@ -253,11 +247,16 @@ impl<K: Resource + Clone> Reflection<K> {
         self.chosen_have_joined(source);
         let source = &mut self.sources[source];
         (source.listing, source.listed_once, source.absent) = (None, false, true);
-        self.unseen.retain(|key, _| !source.covers(key));
+        let place = source.place.clone();
+        self.drop_all(|key| place.covers(key))
+    }
+
+    /// Removes the objects and own writes for which `holds` returns true.
+    fn drop_all(&mut self, holds: impl Fn(&ObjectKey) -> bool) -> Vec<Delta<K>> {
+        self.unseen.retain(|key, _| !holds(key));
         let mut contents = self.store.write();
-        let known = contents.keys().chain(contents.invalids().map(|(key, _)| key));
-        let gone: Vec<ObjectKey> = known.filter(|key| source.covers(key)).cloned().collect();
-        gone.iter().flat_map(|key| take_away(&mut contents, key)).collect()
+        let gone = contents.keys_where(holds);
+        take_all_away(&mut contents, &gone)
     }
 
     /// Merges the response to our own write. `None` if the object does not belong in this store, else the changes: none
@@ -270,7 +269,7 @@ impl<K: Resource + Clone> Reflection<K> {
         let source = self
             .sources
             .iter()
-            .find(|source| source.covers(&key) && !source.absent)?;
+            .find(|source| source.place.covers(&key) && !source.absent)?;
         let version = number(object.meta().resource_version.as_deref()?)?;
         let mut contents = self.store.write();
         let known = contents.contains(&key) || contents.invalid(&key).is_some();
@@ -283,14 +282,8 @@ impl<K: Resource + Clone> Reflection<K> {
             return Some(Vec::new());
         };
         self.tick += 1;
-        self.unseen.insert(
-            key,
-            Unseen {
-                version,
-                tick: self.tick,
-                since: now,
-            },
-        );
+        let (tick, since) = (self.tick, now);
+        self.unseen.insert(key, Unseen { version, tick, since });
         Some(deltas)
     }
 
@@ -303,16 +296,15 @@ impl<K: Resource + Clone> Reflection<K> {
 
     /// Whether the source has not been listed yet, or is being listed again.
     pub(super) fn is_listing(&self, source: usize) -> bool {
-        let source = &self.sources[source];
-        !source.listed_once || source.listing.is_some()
+        self.sources[source].is_listing()
     }
 
     /// Whether one of our own writes, merged before `deadline`, was never shown by this watch.
     pub(super) fn misses_write(&self, source: usize, deadline: Instant) -> bool {
-        let source = &self.sources[source];
+        let place = &self.sources[source].place;
         self.unseen
             .iter()
-            .any(|(key, write)| write.since < deadline && source.covers(key))
+            .any(|(key, write)| write.since < deadline && place.covers(key))
     }
 
     /// The stored objects, as they are delivered to a late subscriber.
@@ -358,7 +350,8 @@ fn key_of(metadata: &ObjectMeta) -> ObjectKey {
 }
 
 impl WatchState {
-    fn covers(&self, key: &ObjectKey) -> bool {
-        self.place.covers(key)
+    /// Whether it has not been listed yet, or is being listed again.
+    fn is_listing(&self) -> bool {
+        !self.listed_once || self.listing.is_some()
     }
 }

@@ -15,7 +15,7 @@ use clap::Parser;
 use kube::Config;
 use serde_json::{Value, json};
 use tokio_rustls::rustls::{
-    self, ClientConfig, ClientConnection, RootCertStore, StreamOwned,
+    ClientConfig, ClientConnection, RootCertStore, StreamOwned,
     client::WebPkiServerVerifier,
     crypto::ring::default_provider,
     pki_types::{CertificateDer, ServerName},
@@ -23,6 +23,10 @@ use tokio_rustls::rustls::{
 
 use super::*;
 
+use self::any_certificate::AnyCertificate;
+
+#[path = "../../tests/support/any_certificate.rs"]
+mod any_certificate;
 mod pages;
 
 #[derive(Parser)]
@@ -249,7 +253,7 @@ fn tls(address: SocketAddr, trusted: Option<&CertificateDer<'static>>) -> Stream
         }
         None => builder
             .dangerous()
-            .with_custom_certificate_verifier(Arc::new(Anything))
+            .with_custom_certificate_verifier(Arc::new(AnyCertificate))
             .with_no_client_auth(),
     };
     let name = ServerName::try_from("localhost").unwrap();
@@ -316,43 +320,4 @@ async fn the_self_signed_certificate_is_valid() {
         .into_owned();
     // Verified by webpki: form, signature, validity, name and usage.
     tls(address, Some(&shown));
-}
-
-/// Accepts every certificate.
-#[derive(Debug)]
-struct Anything;
-
-impl rustls::client::danger::ServerCertVerifier for Anything {
-    fn verify_server_cert(
-        &self,
-        _: &CertificateDer<'_>,
-        _: &[CertificateDer<'_>],
-        _: &ServerName<'_>,
-        _: &[u8],
-        _: rustls::pki_types::UnixTime,
-    ) -> Result<rustls::client::danger::ServerCertVerified, rustls::Error> {
-        Ok(rustls::client::danger::ServerCertVerified::assertion())
-    }
-
-    fn verify_tls12_signature(
-        &self,
-        _: &[u8],
-        _: &CertificateDer<'_>,
-        _: &rustls::DigitallySignedStruct,
-    ) -> Result<rustls::client::danger::HandshakeSignatureValid, rustls::Error> {
-        Ok(rustls::client::danger::HandshakeSignatureValid::assertion())
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        _: &[u8],
-        _: &CertificateDer<'_>,
-        _: &rustls::DigitallySignedStruct,
-    ) -> Result<rustls::client::danger::HandshakeSignatureValid, rustls::Error> {
-        Ok(rustls::client::danger::HandshakeSignatureValid::assertion())
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<rustls::SignatureScheme> {
-        default_provider().signature_verification_algorithms.supported_schemes()
-    }
 }

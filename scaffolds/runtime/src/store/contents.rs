@@ -108,6 +108,12 @@ impl<K> Contents<K> {
         self.objects.keys()
     }
 
+    /// The keys of the objects, decodable or not, for which `holds` returns true.
+    pub(crate) fn keys_where(&self, holds: impl Fn(&ObjectKey) -> bool) -> Vec<ObjectKey> {
+        let keys = self.objects.keys().chain(self.invalid.keys());
+        keys.filter(|key| holds(key)).cloned().collect()
+    }
+
     /// All objects.
     pub(crate) fn all(&self) -> Vec<Arc<K>> {
         self.objects.values().map(|stored| self.decoded(stored)).collect()

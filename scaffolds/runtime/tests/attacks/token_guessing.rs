@@ -22,12 +22,13 @@ use tokio::{
     time::{sleep, timeout},
 };
 use tokio_rustls::rustls::{
-    self, ClientConfig, ClientConnection, StreamOwned,
-    crypto::ring::default_provider,
-    pki_types::{CertificateDer, ServerName, UnixTime},
+    ClientConfig, ClientConnection, StreamOwned, crypto::ring::default_provider, pki_types::ServerName,
 };
 
-use crate::idle_connections::{connect_from, servers};
+use crate::{
+    idle_connections::{connect_from, servers},
+    support::any_certificate::AnyCertificate,
+};
 
 /// An API server that authenticates tokens with the prefix `good` at once, and delays the reviews of all others.
 #[derive(Clone)]
@@ -88,7 +89,7 @@ fn ask(stream: TcpStream, token: &str) -> StreamOwned<ClientConnection, TcpStrea
     let config = builder
         .unwrap()
         .dangerous()
-        .with_custom_certificate_verifier(Arc::new(Anything))
+        .with_custom_certificate_verifier(Arc::new(AnyCertificate))
         .with_no_client_auth();
     let name = ServerName::try_from("localhost").unwrap();
     let mut stream = StreamOwned::new(ClientConnection::new(config.into(), name).unwrap(), stream);
@@ -144,43 +145,4 @@ async fn guessed_tokens_cause_at_most_four_concurrent_reviews_and_do_not_block_a
     assert_eq!(newcomer.await.unwrap(), "200");
     assert_eq!(reviewer.most.load(Ordering::SeqCst), 4);
     drop(held);
-}
-
-/// Accepts every certificate.
-#[derive(Debug)]
-struct Anything;
-
-impl rustls::client::danger::ServerCertVerifier for Anything {
-    fn verify_server_cert(
-        &self,
-        _: &CertificateDer<'_>,
-        _: &[CertificateDer<'_>],
-        _: &ServerName<'_>,
-        _: &[u8],
-        _: UnixTime,
-    ) -> Result<rustls::client::danger::ServerCertVerified, rustls::Error> {
-        Ok(rustls::client::danger::ServerCertVerified::assertion())
-    }
-
-    fn verify_tls12_signature(
-        &self,
-        _: &[u8],
-        _: &CertificateDer<'_>,
-        _: &rustls::DigitallySignedStruct,
-    ) -> Result<rustls::client::danger::HandshakeSignatureValid, rustls::Error> {
-        Ok(rustls::client::danger::HandshakeSignatureValid::assertion())
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        _: &[u8],
-        _: &CertificateDer<'_>,
-        _: &rustls::DigitallySignedStruct,
-    ) -> Result<rustls::client::danger::HandshakeSignatureValid, rustls::Error> {
-        Ok(rustls::client::danger::HandshakeSignatureValid::assertion())
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<rustls::SignatureScheme> {
-        default_provider().signature_verification_algorithms.supported_schemes()
-    }
 }

@@ -3,6 +3,7 @@
 
 #![allow(dead_code, reason = "every test binary uses its own part")]
 
+pub mod any_certificate;
 pub mod faults;
 pub mod kinds;
 pub mod notes;

@@ -31,7 +31,7 @@ pub static V3: Version = Version {
     document: &v3::DOCUMENT,
 };
 
-/// A message: its fields in the order of their numbers.
+/// A message, or a part of one: its fields in the order of their numbers.
 type Message = [Field];
 
 /// A field of a message.
@@ -51,6 +51,8 @@ enum Wire {
     /// Any value: a message with a text in YAML.
     Any,
     Message(&'static Message),
+    /// Fields of several messages, as fields of this one: their numbers count from the number of this field.
+    Part(&'static Message),
     /// A repeated field.
     List(&'static Wire),
     /// A message whose only field is repeated. JSON has a list, or one item without a list.
@@ -81,24 +83,27 @@ impl Version {
     /// A document in Protobuf.
     pub fn encode(&self, document: &Value) -> Vec<u8> {
         let mut out = Vec::new();
-        fields(self.document, document, &mut out);
+        fields(self.document, 0, document, &mut out);
         out
     }
 }
 
-fn fields(message: &Message, object: &Value, out: &mut Vec<u8>) {
+fn fields(message: &Message, first: u64, object: &Value, out: &mut Vec<u8>) {
     for Field { name, number, kind } in message {
-        if let Wire::Entries(of) = kind {
+        let number = first + number;
+        if let Wire::Part(part) = kind {
+            fields(part, number, object, out);
+        } else if let Wire::Entries(of) = kind {
             let is_wanted = |key: &str| match *name {
                 "" => !key.starts_with("x-"),
                 prefix => key.starts_with(prefix),
             };
             let entries = object.as_object().into_iter().flatten();
             for (key, value) in entries.filter(|(key, _)| is_wanted(key)) {
-                named(*number, key, out, |out| present(2, of, value, out));
+                named(number, key, out, |out| present(2, of, value, out));
             }
         } else if let Some(value) = object.get(name) {
-            present(*number, kind, value, out);
+            present(number, kind, value, out);
         }
     }
 }
@@ -129,7 +134,7 @@ fn write(number: u64, kind: &Wire, value: &Value, out: &mut Vec<u8>) {
         Wire::Any => nested(number, out, |inner| {
             bytes(2, kubewright_schema::yaml::to_string(value).as_bytes(), inner);
         }),
-        Wire::Message(message) => nested(number, out, |inner| fields(message, value, inner)),
+        Wire::Message(message) => nested(number, out, |inner| fields(message, 0, value, inner)),
         Wire::List(of) => {
             for item in value.as_array().into_iter().flatten() {
                 write(number, of, item, out);
@@ -145,7 +150,7 @@ fn write(number: u64, kind: &Wire, value: &Value, out: &mut Vec<u8>) {
             }
         }),
         // Only `fields` knows the object of these.
-        Wire::Entries(_) => {}
+        Wire::Part(_) | Wire::Entries(_) => {}
         Wire::OneOf(choose) => nested(number, out, |inner| {
             if let Some((number, kind)) = choose(value) {
                 write(number, &kind, value, inner);
@@ -186,6 +191,22 @@ mod tests {
                 .to_string(),
             String::from_utf8_lossy(&expected).escape_debug().to_string()
         );
+    }
+
+    #[test]
+    fn the_fields_of_a_part_follow_those_before_it() {
+        let encoded = |of: &str| {
+            let parameter = json!({"in": of, "type": "string", "uniqueItems": true, "x-a": 1});
+            V2.encode(&json!({"parameters": {"a": parameter}}))
+        };
+        let extension = b"\x0b\x0a\x03x-a\x12\x04\x12\x021\n".as_slice();
+        for (of, fields) in [
+            ("query", b"\x12\x05query\x32\x06string\xa0\x01\x01\xba\x01".as_slice()),
+            ("path", b"\x12\x04path\x2a\x06string\x98\x01\x01\xb2\x01".as_slice()),
+        ] {
+            let (encoded, expected) = (encoded(of), [fields, extension].concat());
+            assert!(encoded.ends_with(&expected), "{of}: {encoded:?}");
+        }
     }
 
     #[test]

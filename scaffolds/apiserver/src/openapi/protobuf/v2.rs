@@ -68,101 +68,47 @@ static BODY_PARAMETER: [Field; 6] = [
     extensions(6),
 ];
 
-static HEADER_PARAMETER_SUB_SCHEMA: [Field; 22] = [
+/// A parameter in a header or in the path.
+static PLAIN_PARAMETER: [Field; 6] = [
     field("required", 1, Wire::Bool),
     field("in", 2, Wire::Text),
     field("description", 3, Wire::Text),
     field("name", 4, Wire::Text),
-    field("type", 5, Wire::Text),
-    field("format", 6, Wire::Text),
-    field("items", 7, Wire::Message(&PRIMITIVES_ITEMS)),
-    field("collectionFormat", 8, Wire::Text),
-    field("default", 9, Wire::Any),
-    field("maximum", 10, Wire::Double),
-    field("exclusiveMaximum", 11, Wire::Bool),
-    field("minimum", 12, Wire::Double),
-    field("exclusiveMinimum", 13, Wire::Bool),
-    field("maxLength", 14, Wire::Integer),
-    field("minLength", 15, Wire::Integer),
-    field("pattern", 16, Wire::Text),
-    field("maxItems", 17, Wire::Integer),
-    field("minItems", 18, Wire::Integer),
-    field("uniqueItems", 19, Wire::Bool),
-    field("enum", 20, Wire::List(&Wire::Any)),
-    field("multipleOf", 21, Wire::Double),
+    field("", 5, Wire::Part(&PRIMITIVE)),
     extensions(22),
 ];
 
-static QUERY_PARAMETER_SUB_SCHEMA: [Field; 23] = [
+static QUERY_PARAMETER: [Field; 7] = [
     field("required", 1, Wire::Bool),
     field("in", 2, Wire::Text),
     field("description", 3, Wire::Text),
     field("name", 4, Wire::Text),
     field("allowEmptyValue", 5, Wire::Bool),
-    field("type", 6, Wire::Text),
-    field("format", 7, Wire::Text),
-    field("items", 8, Wire::Message(&PRIMITIVES_ITEMS)),
-    field("collectionFormat", 9, Wire::Text),
-    field("default", 10, Wire::Any),
-    field("maximum", 11, Wire::Double),
-    field("exclusiveMaximum", 12, Wire::Bool),
-    field("minimum", 13, Wire::Double),
-    field("exclusiveMinimum", 14, Wire::Bool),
-    field("maxLength", 15, Wire::Integer),
-    field("minLength", 16, Wire::Integer),
-    field("pattern", 17, Wire::Text),
-    field("maxItems", 18, Wire::Integer),
-    field("minItems", 19, Wire::Integer),
-    field("uniqueItems", 20, Wire::Bool),
-    field("enum", 21, Wire::List(&Wire::Any)),
-    field("multipleOf", 22, Wire::Double),
+    field("", 6, Wire::Part(&PRIMITIVE)),
     extensions(23),
 ];
 
-static PATH_PARAMETER_SUB_SCHEMA: [Field; 22] = [
-    field("required", 1, Wire::Bool),
-    field("in", 2, Wire::Text),
-    field("description", 3, Wire::Text),
-    field("name", 4, Wire::Text),
-    field("type", 5, Wire::Text),
-    field("format", 6, Wire::Text),
-    field("items", 7, Wire::Message(&PRIMITIVES_ITEMS)),
-    field("collectionFormat", 8, Wire::Text),
-    field("default", 9, Wire::Any),
-    field("maximum", 10, Wire::Double),
-    field("exclusiveMaximum", 11, Wire::Bool),
-    field("minimum", 12, Wire::Double),
-    field("exclusiveMinimum", 13, Wire::Bool),
-    field("maxLength", 14, Wire::Integer),
-    field("minLength", 15, Wire::Integer),
-    field("pattern", 16, Wire::Text),
-    field("maxItems", 17, Wire::Integer),
-    field("minItems", 18, Wire::Integer),
-    field("uniqueItems", 19, Wire::Bool),
-    field("enum", 20, Wire::List(&Wire::Any)),
-    field("multipleOf", 21, Wire::Double),
-    extensions(22),
-];
+static ITEMS: [Field; 2] = [field("", 1, Wire::Part(&PRIMITIVE)), extensions(18)];
 
-static PRIMITIVES_ITEMS: [Field; 18] = [
-    field("type", 1, Wire::Text),
-    field("format", 2, Wire::Text),
-    field("items", 3, Wire::Message(&PRIMITIVES_ITEMS)),
-    field("collectionFormat", 4, Wire::Text),
-    field("default", 5, Wire::Any),
-    field("maximum", 6, Wire::Double),
-    field("exclusiveMaximum", 7, Wire::Bool),
-    field("minimum", 8, Wire::Double),
-    field("exclusiveMinimum", 9, Wire::Bool),
-    field("maxLength", 10, Wire::Integer),
-    field("minLength", 11, Wire::Integer),
-    field("pattern", 12, Wire::Text),
-    field("maxItems", 13, Wire::Integer),
-    field("minItems", 14, Wire::Integer),
-    field("uniqueItems", 15, Wire::Bool),
-    field("enum", 16, Wire::List(&Wire::Any)),
-    field("multipleOf", 17, Wire::Double),
-    extensions(18),
+/// The schema of a value without fields.
+static PRIMITIVE: [Field; 17] = [
+    field("type", 0, Wire::Text),
+    field("format", 1, Wire::Text),
+    field("items", 2, Wire::Message(&ITEMS)),
+    field("collectionFormat", 3, Wire::Text),
+    field("default", 4, Wire::Any),
+    field("maximum", 5, Wire::Double),
+    field("exclusiveMaximum", 6, Wire::Bool),
+    field("minimum", 7, Wire::Double),
+    field("exclusiveMinimum", 8, Wire::Bool),
+    field("maxLength", 9, Wire::Integer),
+    field("minLength", 10, Wire::Integer),
+    field("pattern", 11, Wire::Text),
+    field("maxItems", 12, Wire::Integer),
+    field("minItems", 13, Wire::Integer),
+    field("uniqueItems", 14, Wire::Bool),
+    field("enum", 15, Wire::List(&Wire::Any)),
+    field("multipleOf", 16, Wire::Double),
 ];
 
 static JSON_REFERENCE: [Field; 2] = [field("$ref", 1, Wire::Text), field("description", 2, Wire::Text)];
@@ -234,9 +180,9 @@ fn parameter(value: &Value) -> Option<(u64, Wire)> {
 
 fn plain_parameter(value: &Value) -> Option<(u64, Wire)> {
     Some(match value["in"].as_str()? {
-        "header" => (1, Wire::Message(&HEADER_PARAMETER_SUB_SCHEMA)),
-        "query" => (3, Wire::Message(&QUERY_PARAMETER_SUB_SCHEMA)),
-        "path" => (4, Wire::Message(&PATH_PARAMETER_SUB_SCHEMA)),
+        "header" => (1, Wire::Message(&PLAIN_PARAMETER)),
+        "query" => (3, Wire::Message(&QUERY_PARAMETER)),
+        "path" => (4, Wire::Message(&PLAIN_PARAMETER)),
         _ => return None,
     })
 }

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::Resource;
 
-use super::{Broken, Fresh, Reflection, merge, number, take_away};
+use super::{Broken, Fresh, Reflection, key_of, merge, number};
 use crate::{informer::delta::Delta, key::ObjectKey};
 
 /// The namespaces whose objects are stored.
@@ -58,15 +58,12 @@ impl<K: Resource + Clone> Reflection<K> {
     /// Begins to store the objects of a namespace.
     pub(in crate::informer) fn join_begins(&mut self, namespace: &str) -> Join {
         let key = ObjectKey::new(Some(namespace), "");
-        let source = self.sources.iter().find(|source| source.covers(&key));
-        let (absent, listing) = source.map_or((true, false), |source| {
-            (source.absent, !source.listed_once || source.listing.is_some())
-        });
+        let source = self.sources.iter().find(|source| source.place.covers(&key));
+        let (absent, listing) = source.map_or((true, false), |source| (source.absent, source.is_listing()));
         let Some(chosen) = &mut self.chosen else {
             return Join::Done;
         };
-        let known = chosen.namespaces.get(namespace);
-        match known {
+        match chosen.namespaces.get(namespace) {
             Some(Admission::Joined) => return Join::Done,
             Some(Admission::Listing) => return Join::Wait,
             _ if absent => {
@@ -97,11 +94,7 @@ impl<K: Resource + Clone> Reflection<K> {
                 let key = ObjectKey::of(&fresh.object);
                 merge(&mut self.store.write(), key, fresh, true).unwrap_or_default()
             }
-            Err(broken) => {
-                let metadata = &broken.metadata;
-                let name = metadata.name.as_deref().unwrap_or_default();
-                self.store_broken(ObjectKey::new(metadata.namespace.as_deref(), name), broken)
-            }
+            Err(broken) => self.store_broken(key_of(&broken.metadata), broken),
         }
     }
 
@@ -124,12 +117,7 @@ impl<K: Resource + Clone> Reflection<K> {
             return Vec::new();
         };
         chosen.namespaces.remove(namespace);
-        let left = |key: &ObjectKey| key.namespace() == Some(namespace);
-        self.unseen.retain(|key, _| !left(key));
-        let mut contents = self.store.write();
-        let known = contents.keys().chain(contents.invalids().map(|(key, _)| key));
-        let gone: Vec<ObjectKey> = known.filter(|key| left(key)).cloned().collect();
-        gone.iter().flat_map(|key| take_away(&mut contents, key)).collect()
+        self.drop_all(|key| key.namespace() == Some(namespace))
     }
 
     /// A list of all namespaces begins: it includes those that are joining.
@@ -162,9 +150,9 @@ impl<K: Resource + Clone> Reflection<K> {
     }
 
     fn admissions(&mut self, source: usize, which: impl Fn(&Admission) -> bool, to: impl Fn() -> Admission) {
-        let source = &self.sources[source];
+        let place = &self.sources[source].place;
         for (namespace, admission) in self.chosen.iter_mut().flat_map(|chosen| &mut chosen.namespaces) {
-            if which(admission) && source.covers(&ObjectKey::new(Some(namespace), "")) {
+            if which(admission) && place.covers(&ObjectKey::new(Some(namespace), "")) {
                 *admission = to();
             }
         }
@@ -178,11 +166,10 @@ impl<K: Resource + Clone> Reflection<K> {
         let Some(Admission::Joining(number, gone)) = chosen.namespaces.get(namespace) else {
             return false;
         };
-        let key = ObjectKey::new(Some(namespace), metadata.name.as_deref().unwrap_or_default());
         let version = metadata.resource_version.as_deref().and_then(super::number);
         *number == list
             && gone
-                .get(&key)
+                .get(&key_of(metadata))
                 .is_none_or(|gone| version.is_some_and(|version| version > *gone))
     }
 }
