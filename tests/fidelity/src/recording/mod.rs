@@ -109,7 +109,9 @@ impl Recorder {
             Self::Roles => "kube-apiserver and kube-controller-manager, the roles of a new cluster".to_owned(),
             Self::Protobuf => "kubectl".to_owned(),
             Self::Forms => "Go's types, arbitrary objects of the recorded shapes (needs Go)".to_owned(),
-            Self::Autoscalers => "kube-controller-manager's autoscaler, arbitrary specs and metrics (needs Go)".to_owned(),
+            Self::Autoscalers => {
+                "kube-controller-manager's autoscaler, arbitrary specs and metrics (needs Go)".to_owned()
+            }
         }
     }
 
