@@ -1,6 +1,7 @@
 //! Abilities of the runtime that depend on how a real API server behaves, such as CRDs that come and go.
 
 mod absent;
+mod autoscalers;
 mod budgets;
 mod chosen;
 mod converted;
