@@ -87,7 +87,7 @@ fn add(samples: &mut Samples, sample: (i64, i64), is_old: impl Fn(i64) -> bool) 
 }
 
 impl ScaleHistory {
-    /// Takes the size before the first recommendation for one.
+    /// Records the size before the first recommendation as a recommendation.
     pub fn begin(&mut self, current: i64, now: i64) {
         if self.recommendations.is_empty() {
             self.recommendations.push((now, current));
