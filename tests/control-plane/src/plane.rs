@@ -23,7 +23,7 @@ use tokio::time::{Instant, sleep};
 
 use crate::{Assets, Audit, PERIOD, audit, credentials, guardian, program::Program};
 
-/// The enabled controllers of kube-controller-manager. None handles nodes, or Pods on missing nodes.
+/// The controllers of kube-controller-manager that are always enabled. None handles nodes, or Pods on missing nodes.
 const CONTROLLERS: [&str; 17] = [
     "garbage-collector-controller",
     "namespace-controller",
@@ -59,6 +59,8 @@ pub struct Settings {
     pub audit: bool,
     /// Users in addition to `admin`, with their groups. RBAC decides what they may do.
     pub users: Vec<(String, Vec<String>)>,
+    /// More flags of kube-controller-manager; `--controllers` enables more controllers.
+    pub controller_flags: Vec<String>,
 }
 
 /// A running API server with its store, listening on 127.0.0.1 only.
@@ -153,6 +155,16 @@ impl ControlPlane {
     /// If there is no /proc, or one of them has ended.
     pub fn cpu(&self) -> Result<f64> {
         self.api_server.iter().chain([&self.etcd]).map(Program::cpu).sum()
+    }
+
+    /// The CPU time that kube-controller-manager has used so far, in seconds.
+    ///
+    /// # Errors
+    ///
+    /// If there is no /proc, or it is not running.
+    pub fn controllers_cpu(&self) -> Result<f64> {
+        let controllers = self.controllers.as_ref();
+        controllers.context("no kube-controller-manager is running")?.cpu()
     }
 
     /// The administrator's kubeconfig.
@@ -332,7 +344,7 @@ impl ControlPlane {
     }
 
     fn spawn_controllers(&self) -> Result<Program> {
-        let flags = [
+        let mut flags = vec![
             format!("--kubeconfig={}", self.kubeconfig().display()),
             format!("--controllers={}", CONTROLLERS.join(",")),
             "--leader-elect=false".to_owned(),
@@ -343,6 +355,7 @@ impl ControlPlane {
             "--kube-api-qps=1000".to_owned(),
             "--kube-api-burst=2000".to_owned(),
         ];
+        flags.extend_from_slice(&self.settings.controller_flags);
         spawn(&self.assets, &self.folder, "kube-controller-manager", &flags)
     }
 

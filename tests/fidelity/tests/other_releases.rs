@@ -10,8 +10,15 @@ use serde_json::Value;
 
 const PAGE: &str = "docs/src/reference/kubernetes-versions.md";
 
-/// Recordings of Go's types: the control plane of another release has none.
-const OF_GO: [&str; 5] = ["shapes", "rule-functions", "embedded-types", "embedded", "forms"];
+/// Recordings of Go's types and functions: the control plane of another release has none.
+const OF_GO: [&str; 6] = [
+    "shapes",
+    "rule-functions",
+    "embedded-types",
+    "embedded",
+    "forms",
+    "autoscalers",
+];
 
 /// The most names in a row; a longer list is cut, with the number of the rest.
 const NAMED: usize = 12;

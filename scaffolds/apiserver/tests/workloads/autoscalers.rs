@@ -1,9 +1,11 @@
 //! HorizontalPodAutoscalers: bounds, and metrics that an annotation gives.
 
+use std::time::{Duration, UNIX_EPOCH};
+
 use serde_json::{Value, json};
 
 use crate::{
-    cluster::{DEPLOYMENTS, cluster, condition, deployment},
+    cluster::{DEPLOYMENTS, cluster, cluster_at, condition, deployment},
     common::Wire,
 };
 
@@ -102,4 +104,53 @@ async fn a_target_that_is_missing_is_in_the_condition() {
     wire.send("DELETE", &format!("{DEPLOYMENTS}/web"), "").await;
     wire.pass(20).await;
     assert_eq!(condition(&wire.scaler().await, "AbleToScale"), "False FailedGetScale");
+}
+
+/// What kube-controller-manager's autoscaler does with arbitrary specs and metrics, each ten seconds
+/// (`fidelity record autoscalers`).
+const RECORDED: &str = include_str!("autoscalers.txt");
+
+#[tokio::test(start_paused = true)]
+async fn behaviours_and_metrics_have_the_effects_that_kube_controller_manager_gives_them() {
+    for (number, line) in RECORDED.lines().enumerate() {
+        let recorded: Value = serde_json::from_str(line).unwrap();
+        // At a whole second, so that ten seconds later are ten seconds on the clock.
+        let wire = cluster_at(UNIX_EPOCH + Duration::from_secs(1_800_000_000));
+        let replicas = recorded["replicas"].as_i64().unwrap();
+        wire.make(DEPLOYMENTS, &deployment("web", replicas, "")).await;
+        for (at, step) in recorded["steps"].as_array().unwrap().iter().enumerate() {
+            if let Some(replicas) = step[1].as_i64() {
+                let scale = json!({"spec": {"replicas": replicas}});
+                wire.change(&format!("{DEPLOYMENTS}/web"), &scale).await;
+            }
+            // The number of the step makes each annotation another one, so that each is looked at.
+            let metrics = format!("{},step={at}", step[0].as_str().unwrap());
+            match at {
+                0 => {
+                    let metadata = json!({"name": "web", "annotations": {"kubewright.dev/metrics": metrics}});
+                    let scaler = json!({"metadata": metadata, "spec": recorded["spec"]});
+                    wire.make(SCALERS, &scaler).await;
+                    wire.pass(1).await;
+                }
+                _ => wire.measure(&metrics).await,
+            }
+            let scaler = wire.scaler().await;
+            let reason = |name: &str| {
+                let condition = condition(&scaler, name);
+                condition.split(' ').nth(1).unwrap_or_default().to_owned()
+            };
+            let reasons = ["AbleToScale", "ScalingActive", "ScalingLimited"].map(reason).join(" ");
+            let status = &scaler["status"];
+            let found = json!([
+                step[0],
+                step[1],
+                wire.replicas().await,
+                status["currentReplicas"].as_i64().unwrap_or_default(),
+                status["desiredReplicas"],
+                reasons
+            ]);
+            assert_eq!(&found, step, "autoscaler {number}, step {at}: {}", recorded["spec"]);
+            wire.pass(9).await;
+        }
+    }
 }

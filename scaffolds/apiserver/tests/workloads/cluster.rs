@@ -1,8 +1,8 @@
 //! A server with workloads, and requests about Deployments and their Pods.
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
-use kubewright_apiserver::{ApiServer, Controllers, Options};
+use kubewright_apiserver::{ApiServer, Clock, Controllers, Options};
 use serde_json::{Value, json};
 
 use crate::common::{Wire, to};
@@ -13,7 +13,13 @@ pub const PODS: &str = "/api/v1/namespaces/default/pods";
 
 /// A server with all controllers.
 pub fn cluster() -> Wire {
+    cluster_at(SystemTime::now())
+}
+
+/// The same with a clock that starts at this time.
+pub fn cluster_at(time: SystemTime) -> Wire {
     to(ApiServer::new(Options {
+        clock: Clock::starting_at(time),
         controllers: Controllers {
             workloads: true,
             ..Controllers::default()

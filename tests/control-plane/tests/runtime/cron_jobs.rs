@@ -12,7 +12,7 @@ const CRON_JOBS: &str = "/apis/batch/v1/namespaces/default/cronjobs";
 const JOBS: &str = "/apis/batch/v1/namespaces/default/jobs";
 
 /// The last time of a CronJob, three years ago.
-const LONG_AGO: &str = "2023-11-15T10:20:30Z";
+pub(super) const LONG_AGO: &str = "2023-11-15T10:20:30Z";
 
 /// Schedules, time zones and last times. No time of the schedules passes while the test runs.
 const SCHEDULES: [[&str; 3]; 16] = [
@@ -37,7 +37,7 @@ const SCHEDULES: [[&str; 3]; 16] = [
     ["@every 26280h", "UTC", LONG_AGO],
 ];
 
-fn state(client: &Client) -> BoxFuture<'_, Result<Value>> {
+pub(super) fn state(client: &Client) -> BoxFuture<'_, Result<Value>> {
     Box::pin(async {
         let mut crons: Vec<Value> = items(client, CRON_JOBS).await?.iter().map(cron).collect();
         let mut jobs: Vec<Value> = items(client, JOBS).await?.iter().map(job).collect();

@@ -54,7 +54,12 @@ pub(super) fn state(client: &Client) -> BoxFuture<'_, Result<Value>> {
 fn plain(object: &mut Value) {
     let metadata = object["metadata"].clone();
     let mut labels = metadata["labels"].clone();
-    for name in ["controller-revision-hash", "pod-template-hash"] {
+    for name in [
+        "controller-revision-hash",
+        "pod-template-hash",
+        "controller-uid",
+        "batch.kubernetes.io/controller-uid",
+    ] {
         if let Some(hash) = labels.get_mut(name) {
             *hash = json!("hash");
         }

@@ -11,10 +11,12 @@ const JOBS: &str = "/apis/batch/v1/namespaces/default/jobs";
 const INDEX: &str = "batch.kubernetes.io/job-completion-index";
 
 /// The state of Jobs and their Pods without generated names, uids and times.
-fn state(client: &Client) -> BoxFuture<'_, Result<Value>> {
+pub(super) fn state(client: &Client) -> BoxFuture<'_, Result<Value>> {
     Box::pin(async {
         let mut jobs: Vec<Value> = items(client, JOBS).await?.iter().map(job).collect();
-        let mut pods: Vec<Value> = items(client, PODS).await?.iter().map(pod).collect();
+        let mut pods = items(client, PODS).await?;
+        pods.retain(|pod| pod["metadata"]["labels"]["job-name"].is_string());
+        let mut pods: Vec<Value> = pods.iter().map(pod).collect();
         jobs.sort_by_key(Value::to_string);
         pods.sort_by_key(Value::to_string);
         Ok(json!({"jobs": jobs, "pods": pods}))

@@ -1,6 +1,7 @@
 //! Abilities of the runtime that depend on how a real API server behaves, such as CRDs that come and go.
 
 mod absent;
+mod autoscalers;
 mod budgets;
 mod chosen;
 mod converted;
@@ -8,6 +9,7 @@ mod cron_jobs;
 mod daemon_sets;
 mod dynamic;
 mod jobs;
+mod lost_nodes;
 mod migration;
 mod ownership;
 mod policies;
@@ -40,8 +42,14 @@ async fn plane() -> Result<Option<ControlPlane>> {
 
 /// The same with kube-controller-manager; `None`, and a note, also if that is missing.
 async fn controlled() -> Result<Option<ControlPlane>> {
+    controlled_with(&[]).await
+}
+
+/// The same with more flags of kube-controller-manager.
+async fn controlled_with(flags: &[&str]) -> Result<Option<ControlPlane>> {
     let settings = Settings {
         controllers: true,
+        controller_flags: flags.iter().map(|&flag| flag.to_owned()).collect(),
         ..Settings::default()
     };
     let plane = started(settings).await?.filter(ControlPlane::has_controllers);

@@ -10,18 +10,20 @@ use kube::Client;
 use serde_json::{Value, json};
 
 use super::{
-    budgets, daemon_sets, services,
+    budgets, cron_jobs, daemon_sets, jobs, services,
     workloads::{self, Both},
 };
 
 const NAMESPACE: &str = "namespaces/default";
 /// The kinds of a program: the path of the group, the resource, and the name of the only object.
-const KINDS: [[&str; 3]; 5] = [
+const KINDS: [[&str; 3]; 7] = [
     ["/apis/apps/v1", "deployments", "web"],
     ["/apis/apps/v1", "daemonsets", "agent"],
     ["/apis/apps/v1", "statefulsets", "db"],
     ["/api/v1", "services", "all"],
     ["/apis/policy/v1", "poddisruptionbudgets", "all"],
+    ["/apis/batch/v1", "jobs", "task"],
+    ["/apis/batch/v1", "cronjobs", "tick"],
 ];
 const BEHAVIOURS: [&str; 5] = [
     "ready-after=1s",
@@ -30,6 +32,8 @@ const BEHAVIOURS: [&str; 5] = [
     "never-ready",
     "image-pull-fails",
 ];
+/// The behaviours of the Pods of Jobs. Pods that fail are not replaced, because that takes minutes.
+const ENDS: [&str; 4] = ["", "exit-after=1s", "runs", "exit=1"];
 
 fn state(client: &Client) -> BoxFuture<'_, Result<Value>> {
     Box::pin(async {
@@ -37,7 +41,9 @@ fn state(client: &Client) -> BoxFuture<'_, Result<Value>> {
             workloads::state(client).await?,
             daemon_sets::state(client).await?,
             services::state(client).await?,
-            budgets::state(client).await?
+            budgets::state(client).await?,
+            jobs::state(client).await?,
+            cron_jobs::state(client).await?
         ]))
     })
 }
@@ -78,11 +84,33 @@ impl Program {
                 body: Value::Null,
             };
         }
+        if resource == "cronjobs" && self.rng.u8(..3) == 0 {
+            // A run is due, unless the CronJob is suspended.
+            return Request {
+                method: "PATCH",
+                path: format!("{path}/status"),
+                body: json!({"status": {"lastScheduleTime": cron_jobs::LONG_AGO}}),
+            };
+        }
         Request {
             method: "PATCH",
             path,
             body: json!({"spec": self.changed(resource)}),
         }
+    }
+
+    /// The spec of a Job.
+    fn job(&mut self) -> Value {
+        let behaviour = ENDS[self.rng.usize(..ENDS.len())];
+        let parallelism = if behaviour == "exit=1" { 1 } else { self.rng.u8(1..4) };
+        let mode = ["NonIndexed", "Indexed"][self.rng.usize(..2)];
+        json!({
+            "parallelism": parallelism, "completions": self.rng.u8(1..4), "completionMode": mode, "backoffLimit": 0,
+            "suspend": self.rng.u8(..4) == 0, "template": {
+                "metadata": {"labels": {"part": "all"}, "annotations": {"kubewright.dev/kubelet": behaviour}},
+                "spec": {"restartPolicy": "Never", "containers": [{"name": "main", "image": "example.com/main:1"}]},
+            },
+        })
     }
 
     fn template(&mut self, app: &str) -> Value {
@@ -100,6 +128,8 @@ impl Program {
             "services" => json!({"selector": {"part": "all"}, "ports": [{"port": 1, "targetPort": "http"}]}),
             "poddisruptionbudgets" => json!({"selector": {"matchLabels": {"part": "all"}}, "minAvailable": 1}),
             "statefulsets" => json!({"selector": selector, "serviceName": "all", "replicas": 2}),
+            "jobs" => self.job(),
+            "cronjobs" => json!({"schedule": "0 0 1 1 *", "timeZone": "UTC", "jobTemplate": {"spec": self.job()}}),
             _ => json!({"selector": selector}),
         };
         if spec["selector"]["matchLabels"]["app"].is_string() {
@@ -121,6 +151,10 @@ impl Program {
             }
             ("services", _) => json!({"selector": {"part": "all", "app": app}}),
             ("poddisruptionbudgets", _) => json!({"minAvailable": few}),
+            ("jobs", 0) => json!({"parallelism": few.min(1)}),
+            ("cronjobs", 0) => json!({"concurrencyPolicy": if self.rng.bool() { "Allow" } else { "Forbid" }}),
+            ("cronjobs", 1) => json!({"successfulJobsHistoryLimit": few, "failedJobsHistoryLimit": few}),
+            ("jobs" | "cronjobs", _) => json!({"suspend": self.rng.bool()}),
             ("deployments" | "statefulsets", 0) => json!({"replicas": few}),
             ("deployments", 1) => json!({"strategy": {"rollingUpdate": {"maxSurge": share, "maxUnavailable": few}}}),
             ("deployments", 2) => json!({"paused": self.rng.bool()}),

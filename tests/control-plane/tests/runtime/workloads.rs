@@ -4,6 +4,7 @@
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, Result, ensure};
+use control_plane::{ControlPlane, eventually};
 use futures::future::BoxFuture;
 use kube::Client;
 use kubewright_apiserver::{
@@ -13,7 +14,7 @@ use kubewright_apiserver::{
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 
-use super::{controlled, stateful_sets};
+use super::{controlled_with, lost_nodes, stateful_sets};
 
 const DEPLOYMENT: &str = "/apis/apps/v1/namespaces/default/deployments/web";
 const DEPLOYMENTS: &str = "/apis/apps/v1/namespaces/default/deployments";
@@ -21,7 +22,7 @@ const SETS: &str = "/apis/apps/v1/namespaces/default/replicasets";
 pub(super) const PODS: &str = "/api/v1/namespaces/default/pods";
 /// A state that lasts that long is an end state: containers become ready after one second.
 const SETTLED: Duration = Duration::from_millis(2500);
-/// kube-controller-manager retries with delays.
+/// kube-controller-manager retries with delays, and both controllers of autoscalers and of nodes wait.
 const PATIENCE: Duration = Duration::from_secs(180);
 
 /// Sends a request with a JSON body; a merge patch, if it patches.
@@ -57,7 +58,10 @@ pub async fn kubelet(client: Client) {
             .duration_since(UNIX_EPOCH)
             .unwrap_or_default()
             .as_secs();
-        for mut pod in items(&client, PODS).await.unwrap_or_default() {
+        let lost = lost_nodes::names(&client).await;
+        let mut pods = items(&client, PODS).await.unwrap_or_default();
+        pods.retain(|pod| !lost.contains(&pod["spec"]["nodeName"]));
+        for mut pod in pods {
             pod["apiVersion"] = json!("v1");
             pod["kind"] = json!("Pod");
             let path = format!("{PODS}/{}", pod["metadata"]["name"].as_str().unwrap_or_default());
@@ -171,12 +175,18 @@ pub(super) struct Both {
     pub real: Client,
     /// The state that is compared.
     look: Look,
+    plane: ControlPlane,
 }
 
 impl Both {
     /// Starts both, with the same kubelet, and compares them; a note alone without the programs.
     pub async fn with<F: AsyncFnOnce(&Self) -> Result<()>>(look: Look, compare: F) -> Result<()> {
-        let Some(plane) = controlled().await? else {
+        Self::with_flags(&[], look, compare).await
+    }
+
+    /// The same with more flags of kube-controller-manager.
+    pub async fn with_flags<F: AsyncFnOnce(&Self) -> Result<()>>(flags: &[&str], look: Look, compare: F) -> Result<()> {
+        let Some(plane) = controlled_with(flags).await? else {
             return Ok(());
         };
         let controllers = Controllers {
@@ -190,24 +200,49 @@ impl Both {
         let real = plane.client().await?;
         let kubelet = tokio::spawn(kubelet(real.clone()));
         let ours = Client::new(server.service(), "default");
-        let done = compare(&Self { ours, real, look }).await;
+        let both = Self {
+            ours,
+            real,
+            look,
+            plane,
+        };
+        let done = compare(&both).await;
         kubelet.abort();
         done
     }
 
     /// Sends the request to both, and compares what it leads to.
     pub async fn step(&self, name: &str, request: [&str; 2], body: Value) -> Result<Value> {
-        let [method, path] = request;
+        self.step_until(name, request, body, |_| true).await
+    }
+
+    /// The same where both wait before they act: compares once each has reached such a state.
+    pub async fn step_until(
+        &self,
+        name: &str,
+        [method, path]: [&str; 2],
+        body: Value,
+        is_reached: impl Fn(&Value) -> bool,
+    ) -> Result<Value> {
         for client in [&self.ours, &self.real] {
             send(client, method, path, &body)
                 .await
                 .with_context(|| name.to_owned())?;
         }
-        let ours = settled(&self.ours, self.look).await?;
+        for client in [&self.ours, &self.real] {
+            let reached = async || Ok(is_reached(&(self.look)(client).await?).then_some(()));
+            if let Err(error) = eventually(name, PATIENCE, reached).await {
+                let state = (self.look)(client).await?;
+                return Err(error.context(format!("the state is {state}")));
+            }
+        }
+        let mut ours = settled(&self.ours, self.look).await?;
         let deadline = Instant::now() + PATIENCE;
         let mut real = settled(&self.real, self.look).await?;
         while real != ours && Instant::now() < deadline {
             real = settled(&self.real, self.look).await?;
+            // Both wait, and neither is always the first.
+            ours = settled(&self.ours, self.look).await?;
         }
         let show = |state: &Value| serde_json::to_string_pretty(state);
         ensure!(
@@ -323,9 +358,8 @@ async fn owners(both: &Both) -> Result<()> {
     Ok(())
 }
 
-/// Seconds until all Deployments have their Pods.
-async fn available(client: &Client, count: usize) -> Result<f64> {
-    let since = Instant::now();
+/// Creates Deployments, and waits until all have their Pods.
+async fn roll_out(client: &Client, count: usize) -> Result<()> {
     for number in 0..count {
         let mut one = deployment(3);
         one["metadata"] = json!({"name": format!("web-{number}")});
@@ -336,26 +370,43 @@ async fn available(client: &Client, count: usize) -> Result<f64> {
         send(client, "POST", DEPLOYMENTS, &one).await?;
     }
     let is_available = |it: &Value| it["status"]["availableReplicas"] == 3;
-    while items(client, DEPLOYMENTS)
-        .await?
-        .iter()
-        .filter(|it| is_available(it))
-        .count()
-        < count
-    {
+    loop {
+        let all = items(client, DEPLOYMENTS).await?;
+        if all.iter().filter(|it| is_available(it)).count() == count {
+            return Ok(());
+        }
         sleep(Duration::from_millis(50)).await;
     }
-    Ok(since.elapsed().as_secs_f64())
+}
+
+/// The CPU time of this process, in seconds: of the in-process API server with its controllers and kubelet, and of the client.
+fn own_cpu() -> f64 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
 }
 
 #[tokio::test]
 #[ignore = "prints figures"]
 async fn a_hundred_deployments_are_rolled_out() -> Result<()> {
-    Both::with(state, async |both| {
-        let ours = available(&both.ours, 100).await?;
-        let real = available(&both.real, 100).await?;
-        println!("100 Deployments of three Pods: {ours:.2} s here, {real:.2} s with kube-controller-manager");
-        Ok(())
-    })
-    .await
+    for round in 1..=3 {
+        Both::with(state, async |both| {
+            // kube-controller-manager starts, and has nothing to do yet.
+            both.plane.calm().await?;
+            let idle = both.plane.controllers_cpu()?;
+            let (since, before) = (Instant::now(), own_cpu());
+            roll_out(&both.ours, 100).await?;
+            let (time, cpu) = (since.elapsed().as_secs_f64(), own_cpu() - before);
+            println!("{round}: here {time:.2} s, CPU of all {cpu:.2} s");
+            let (since, servers, before) = (Instant::now(), both.plane.cpu()?, both.plane.controllers_cpu()?);
+            roll_out(&both.real, 100).await?;
+            let time = since.elapsed().as_secs_f64();
+            let (servers, controllers) = (both.plane.cpu()? - servers, both.plane.controllers_cpu()? - before);
+            println!(
+                "{round}: kube-controller-manager {time:.2} s, its CPU {controllers:.2} s (before: {idle:.2}), of kube-apiserver and etcd {servers:.2} s"
+            );
+            Ok(())
+        })
+        .await?;
+    }
+    Ok(())
 }

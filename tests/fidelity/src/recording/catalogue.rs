@@ -70,6 +70,11 @@ pub fn all() -> Result<Vec<Recording>> {
         ),
         ("protobuf", "scaffolds/apiserver/tests/protobuf.txt", Recorder::Protobuf),
         ("forms", "scaffolds/apiserver/tests/forms.txt", Recorder::Forms),
+        (
+            "autoscalers",
+            "scaffolds/apiserver/tests/workloads/autoscalers.txt",
+            Recorder::Autoscalers,
+        ),
     ];
     let files = files.into_iter().map(|(name, file, recorder)| Recording {
         name: name.to_owned(),

@@ -82,6 +82,8 @@ pub enum Recorder {
     Protobuf,
     /// Go's structs: objects in Protobuf and JSON.
     Forms,
+    /// The autoscaler of kube-controller-manager: sizes and conditions.
+    Autoscalers,
 }
 
 impl Recorder {
@@ -107,6 +109,9 @@ impl Recorder {
             Self::Roles => "kube-apiserver and kube-controller-manager, the roles of a new cluster".to_owned(),
             Self::Protobuf => "kubectl".to_owned(),
             Self::Forms => "Go's types, arbitrary objects of the recorded shapes (needs Go)".to_owned(),
+            Self::Autoscalers => {
+                "kube-controller-manager's autoscaler, arbitrary specs and metrics (needs Go)".to_owned()
+            }
         }
     }
 
@@ -136,7 +141,10 @@ impl Recorder {
             Self::SchemaRules => return schemas::rules(real, pick).await.map(Some),
             Self::SchemaValues => return values::lines(real, pick).await.map(Some),
             Self::RoleRules => return role_rules::lines(pick).await,
-            Self::Shapes | Self::RuleFunctions | Self::Forms if !go::is_installed().await => return Ok(None),
+            Self::Shapes | Self::RuleFunctions | Self::Forms | Self::Autoscalers if !go::is_installed().await => {
+                return Ok(None);
+            }
+            Self::Autoscalers => String::from_utf8(go::run("autoscalers").await?)?,
             Self::Forms => protobuf::forms().await?,
             Self::RuleFunctions => String::from_utf8(go::run("rules").await?)?,
             Self::EmbeddedTypes => match embedded::types(real).await? {

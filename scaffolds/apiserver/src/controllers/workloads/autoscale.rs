@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 
 use super::{
     Decision, Workloads,
-    fields::{annotation, int, items, set_condition, text},
+    fields::{annotation, condition, int, items, text},
+    scale_limits::{Recommendation, ScaleHistory, is_near},
     scales,
 };
 use crate::{controllers::act, effects::Cluster, status::Status, store::Key};
@@ -17,11 +18,6 @@ pub(super) const AUTOSCALERS: &str = "autoscaling/horizontalpodautoscalers";
 const METRICS: &str = "kubewright.dev/metrics";
 /// The seconds between two looks at the metrics (`--horizontal-pod-autoscaler-sync-period`).
 const PERIOD: i64 = 15;
-/// The seconds for which a higher recommendation holds (`--horizontal-pod-autoscaler-downscale-stabilization`).
-const STABLE: i64 = 300;
-/// The deviation from a target that changes nothing (`--horizontal-pod-autoscaler-tolerance`).
-const TOLERANCE: f64 = 0.1;
-
 /// The last decision about each autoscaler.
 pub(super) type ScalerStates = HashMap<Key, ScalerState>;
 
@@ -31,8 +27,7 @@ pub(super) struct ScalerState {
     decided: (i64, String),
     /// When to decide again.
     next: i64,
-    /// The recommendations within the window, with their times.
-    history: Vec<(i64, i64)>,
+    history: ScaleHistory,
 }
 
 /// The size that an autoscaler wants, with the conditions that say why.
@@ -42,13 +37,19 @@ struct ScalingPlan {
 }
 
 impl ScalingPlan {
-    fn set(&mut self, values: [&str; 4], now: i64) {
-        let [name, status, reason, message] = values;
-        let transition = time::text(now);
-        let condition = json!({
-            "type": name, "status": status, "reason": reason, "message": message, "lastTransitionTime": transition,
+    /// Sets a condition in its place. Its time changes with its status alone.
+    fn set(&mut self, [name, status, reason, message]: [&str; 4], now: i64) {
+        let same = condition(&self.status, name).filter(|it| it["status"] == status);
+        let since = same.map_or_else(|| json!(time::text(now)), |it| it["lastTransitionTime"].clone());
+        let new = json!({
+            "type": name, "status": status, "reason": reason, "message": message, "lastTransitionTime": since,
         });
-        set_condition(&mut self.status, condition);
+        let mut conditions = items(&self.status, "/conditions").to_vec();
+        match conditions.iter_mut().find(|it| it["type"] == name) {
+            Some(condition) => *condition = new,
+            None => conditions.push(new),
+        }
+        self.status["conditions"] = json!(conditions);
     }
 }
 
@@ -85,6 +86,7 @@ impl Workloads {
         let why = "the HPA controller was able to get the target's current scale";
         plan.set(["AbleToScale", "True", "SucceededGetScale", why], now);
         plan.desired = int(&plan.status, "/desiredReplicas");
+        state.history.begin(current, now);
         let is_decided = decide(scaler, &mut plan, &mut state.history, [current, now]);
         if is_decided && plan.desired != current {
             let metadata = json!({"namespace": target.namespace, "name": target.name});
@@ -92,6 +94,8 @@ impl Workloads {
                 "apiVersion": "autoscaling/v1", "kind": "Scale", "metadata": metadata, "spec": {"replicas": plan.desired},
             });
             act::put(cluster, &target, "scale", &scale).await?;
+            let behavior = &scaler["spec"]["behavior"];
+            state.history.changed(behavior, [current, plan.desired], now);
             let why = format!(
                 "the HPA controller was able to update the target scale to {}",
                 plan.desired
@@ -106,11 +110,11 @@ impl Workloads {
     }
 }
 
-/// Sets the desired size and the conditions. Returns `false` if the size is within its bounds and the annotation gives no metric:
-/// then the target keeps its size.
-fn decide(scaler: &Value, plan: &mut ScalingPlan, history: &mut Vec<(i64, i64)>, [current, now]: [i64; 2]) -> bool {
+/// Sets the desired size and the conditions. Returns `false` if metrics are needed that the annotation does not give: then the
+/// target keeps its size.
+fn decide(scaler: &Value, plan: &mut ScalingPlan, history: &mut ScaleHistory, [current, now]: [i64; 2]) -> bool {
     let [least, most] = ["minReplicas", "maxReplicas"].map(|field| scaler["spec"][field].as_i64().unwrap_or(1));
-    if current == 0 && least != 0 {
+    if current == 0 {
         plan.desired = 0;
         let why = "scaling is disabled since the replica count of the target is zero";
         plan.set(["ScalingActive", "False", "ScalingDisabled", why], now);
@@ -120,12 +124,20 @@ fn decide(scaler: &Value, plan: &mut ScalingPlan, history: &mut Vec<(i64, i64)>,
         plan.desired = current.clamp(least, most);
         return true;
     }
-    let metrics = items(scaler, "/spec/metrics").iter();
-    let found: Vec<(f64, &Value)> = metrics.filter_map(|it| Some((ratio(scaler, it)?, it))).collect();
-    let Some((ratio, metric)) = found.into_iter().max_by(|one, other| one.0.total_cmp(&other.0)) else {
-        let kind = text(scaler, "/spec/metrics/0/type");
+    let (mut best, mut missing) = (None, None);
+    for metric in items(scaler, "/spec/metrics") {
+        let higher = |best: Option<(i64, _)>, size| best.is_none_or(|(before, _)| before == 0 || size > before);
+        match proposal(scaler, metric, current) {
+            None => _ = missing.get_or_insert(metric),
+            Some(size) if higher(best, size) => best = Some((size, metric)),
+            Some(_) => {}
+        }
+    }
+    // A metric that is missing could forbid to scale down.
+    let Some((size, metric)) = best.filter(|(size, _)| missing.is_none() || *size >= current) else {
+        let kind = missing.map_or("", |it| text(it, "/type"));
         let why = format!(
-            "the HPA was unable to compute the replica count: no metrics are served, and the annotation {METRICS} has none"
+            "the HPA was unable to compute the replica count: no metrics are served, and the annotation {METRICS} has not all"
         );
         plan.set(["ScalingActive", "False", &format!("FailedGet{kind}Metric"), &why], now);
         return false;
@@ -135,78 +147,57 @@ fn decide(scaler: &Value, plan: &mut ScalingPlan, history: &mut Vec<(i64, i64)>,
         described(metric)
     );
     plan.set(["ScalingActive", "True", "ValidMetricFound", &why], now);
-    let wanted = match (ratio - 1.0).abs() <= TOLERANCE {
-        true => current,
-        false => (ratio * current as f64).ceil() as i64,
+    let recommendation = Recommendation {
+        size,
+        current,
+        bounds: [least, most],
+        now,
     };
-    let window = scaler["spec"]["behavior"]["scaleDown"]["stabilizationWindowSeconds"].as_i64();
-    history.retain(|(at, _)| *at > now - window.unwrap_or(STABLE));
-    if history.is_empty() && window != Some(0) {
-        history.push((now, current));
-    }
-    history.push((now, wanted));
-    let highest = history.iter().map(|(_, size)| *size).max().unwrap_or(wanted);
-    let stable = if wanted < current { highest.min(current) } else { wanted };
-    match stable > wanted {
-        true => {
-            let why = "recent recommendations were higher than current one, applying the highest recent recommendation";
-            plan.set(["AbleToScale", "True", "ScaleDownStabilized", why], now);
-        }
-        false => {
-            let why = "recommended size matches current size";
-            plan.set(["AbleToScale", "True", "ReadyForNewScale", why], now);
-        }
-    }
-    let fastest = (2 * current).max(4);
-    let limited = if stable < least {
-        [
-            "True",
-            "TooFewReplicas",
-            "the desired replica count is less than the minimum replica count",
-        ]
-    } else if stable > most.min(fastest) && fastest < most {
-        [
-            "True",
-            "ScaleUpLimit",
-            "the desired replica count is increasing faster than the maximum scale rate",
-        ]
-    } else if stable > most {
-        [
-            "True",
-            "TooManyReplicas",
-            "the desired replica count is more than the maximum replica count",
-        ]
-    } else {
-        [
-            "False",
-            "DesiredWithinRange",
-            "the desired count is within the acceptable range",
-        ]
-    };
-    let [status, reason, message] = limited;
-    plan.set(["ScalingLimited", status, reason, message], now);
-    plan.desired = stable.clamp(least, most.min(fastest).max(least));
+    let limited = history.limit(&scaler["spec"]["behavior"], recommendation);
+    let [reason, why] = limited.stability;
+    plan.set(["AbleToScale", "True", reason, why], now);
+    let [reason, why] = limited.limit;
+    let status = if limited.is_limited { "True" } else { "False" };
+    plan.set(["ScalingLimited", status, reason, why], now);
+    plan.desired = limited.size;
     true
 }
 
-/// The present value of a metric through its target; `None` if the annotation does not give it.
-fn ratio(scaler: &Value, metric: &Value) -> Option<f64> {
+/// The size that a metric proposes; `None` if the annotation does not give it. All Pods count as ready and measured.
+fn proposal(scaler: &Value, metric: &Value, current: i64) -> Option<i64> {
     let source = source(metric);
     let name = named(source);
-    let given = annotation(scaler, METRICS)?
+    let mut given = annotation(scaler, METRICS)?
         .split(',')
         .filter_map(|word| word.split_once('='));
-    let (_, present) = given.into_iter().find(|(given, _)| given.trim() == name)?;
+    let (_, present) = given.find(|(given, _)| given.trim() == name)?;
+    let present = milli(present.trim())?;
     let target = &source["target"];
-    let wanted = match target["averageUtilization"].as_i64() {
-        Some(percent) => percent as f64,
-        None => amount(target["averageValue"].as_str().or(target["value"].as_str())?)?,
-    };
-    (wanted > 0.0).then_some(amount(present.trim())? / wanted)
+    if let Some(percent) = target["averageUtilization"].as_i64() {
+        return Some(by_ratio(scaler, (present / 1000) as f64 / percent as f64, current));
+    }
+    let average = target["averageValue"].as_str();
+    let wanted = milli(average.or(target["value"].as_str())?)? as f64;
+    let is_total = ["Object", "External"].contains(&text(metric, "/type")) && average.is_some();
+    match is_total {
+        // The Pods share the amount.
+        true if is_near(scaler, present as f64 / (wanted * current as f64)) => Some(current),
+        true => Some((present as f64 / wanted).ceil() as i64),
+        false => Some(by_ratio(scaler, present as f64 / wanted, current)),
+    }
 }
 
-fn amount(text: &str) -> Option<f64> {
-    Quantity::parse(text).ok().map(|quantity| quantity.float())
+fn by_ratio(scaler: &Value, ratio: f64, current: i64) -> i64 {
+    match is_near(scaler, ratio) {
+        true => current,
+        false => (ratio * current as f64).ceil() as i64,
+    }
+}
+
+/// A quantity in thousandths.
+fn milli(text: &str) -> Option<i64> {
+    let quantity = Quantity::parse(text).ok()?.rounded_to_milli();
+    Some((quantity.float() * 1000.0).round() as i64)
 }
 
 /// The description of a metric's source.

@@ -29,6 +29,7 @@ mod queue;
 mod replica_set;
 mod revisions;
 mod rollout;
+mod scale_limits;
 mod scales;
 mod scaling;
 mod services;

@@ -1,7 +1,7 @@
 //! ReplicaSets and ReplicationControllers: creates and deletes Pods until as many are active as the spec wants, and counts them
 //! in the status.
 
-use std::cmp::Ordering;
+use std::cmp::Reverse;
 
 use kubewright_machinery::time;
 use serde_json::{Value, json};
@@ -61,7 +61,8 @@ impl Pod {
 
 /// The writes that bring the number of active Pods to the wanted one. Pods that are deleted first: without a node, not
 /// running, not ready, of the least deletion cost, ready for a shorter time, restarted more often, younger. As upstream,
-/// times are compared by their orders of magnitude, then uids decide.
+/// times are compared by their orders of magnitude, and uids decide last: upstream, where the times of being ready have the
+/// same magnitude and differ, uids decide at once, which is no order of more than two Pods.
 pub(super) fn manage(set: &Value, pods: &[Pod], now: i64) -> Vec<Write> {
     if meta::is_deleting(set) {
         return Vec::new();
@@ -71,7 +72,7 @@ pub(super) fn manage(set: &Value, pods: &[Pod], now: i64) -> Vec<Write> {
     if active.len() <= wanted {
         return (active.len()..wanted).map(|_| Write::Create(new_pod(set))).collect();
     }
-    active.sort_by(|one, other| first_to_go(one, other, now));
+    active.sort_by_cached_key(|pod| first_to_go(pod, now));
     let surplus = active.iter().take(active.len() - wanted);
     surplus.map(|pod| Write::Delete(pod.object.clone(), None)).collect()
 }
@@ -146,27 +147,22 @@ pub(super) fn new_pod(set: &Value) -> Value {
     json!({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": template["spec"]})
 }
 
-/// The order in which Pods are deleted.
-fn first_to_go(one: &Pod, other: &Pod, now: i64) -> Ordering {
-    let has_node = |pod: &Pod| !text(&pod.object, "/spec/nodeName").is_empty();
-    let phase = |pod: &Pod| match text(&pod.object, "/status/phase") {
+/// The key by which Pods are sorted: those that are deleted come first.
+fn first_to_go(pod: &Pod, now: i64) -> impl Ord + use<> {
+    let phase = match text(&pod.object, "/status/phase") {
         "Pending" => 0,
         "Running" => 2,
         _ => 1,
     };
-    let state = |pod: &Pod| (has_node(pod), phase(pod), pod.ready.is_some(), pod.cost());
-    let order = state(one).cmp(&state(other));
     let magnitude = |time: i64| (now - time).max(0).checked_ilog2();
-    let uid = |pod: &Pod| meta::text(&pod.object, "uid").to_owned();
-    let by_time = |one_at: i64, other_at: i64| match one_at == other_at {
-        true => Ordering::Equal,
-        false => magnitude(one_at)
-            .cmp(&magnitude(other_at))
-            .then_with(|| uid(one).cmp(&uid(other))),
-    };
-    let ready = |pod: &Pod| pod.ready.unwrap_or_default();
-    order
-        .then_with(|| by_time(ready(one), ready(other)))
-        .then_with(|| other.restarts().cmp(&one.restarts()))
-        .then_with(|| by_time(fields::created(&one.object), fields::created(&other.object)))
+    (
+        !text(&pod.object, "/spec/nodeName").is_empty(),
+        phase,
+        pod.ready.is_some(),
+        pod.cost(),
+        magnitude(pod.ready.unwrap_or_default()),
+        Reverse(pod.restarts()),
+        magnitude(fields::created(&pod.object)),
+        meta::text(&pod.object, "uid").to_owned(),
+    )
 }
