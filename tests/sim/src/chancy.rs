@@ -3,7 +3,8 @@
 use std::{
     collections::{HashMap, hash_map::RandomState},
     hash::BuildHasher,
-    sync::Arc,
+    sync::{Arc, Barrier, Mutex},
+    thread,
     time::{SystemTime, UNIX_EPOCH},
 };
 
@@ -15,13 +16,17 @@ use crate::{
 };
 
 /// The operators: what each depends on, and its controllers.
-pub const ALL: [(&str, Register); 3] = [
+pub const ALL: [(&str, Register); 4] = [
     ("the wall clock", |m| of(m, || wall_clock().to_string())),
     ("random numbers", |m| {
         of(m, || RandomState::new().hash_one(0).to_string())
     }),
     ("the order of a HashMap", |m| of(m, unordered)),
+    ("threads", |m| of(m, racing)),
 ];
+
+/// Enough that two runs do not have the same order.
+const THREADS: usize = 24;
 
 /// Writes a text into its child.
 struct Writing(fn() -> String);
@@ -47,4 +52,20 @@ fn wall_clock() -> u128 {
 fn unordered() -> String {
     let names: HashMap<_, _> = (0..20).map(|n| (n, n.to_string())).collect();
     names.into_values().collect::<Vec<_>>().join(",")
+}
+
+/// The order in which threads have their turn.
+fn racing() -> String {
+    let (order, begin) = (&Mutex::new(Vec::new()), &Barrier::new(THREADS));
+    thread::scope(|scope| {
+        for n in 0..THREADS {
+            scope.spawn(move || {
+                begin.wait();
+                if let Ok(mut order) = order.lock() {
+                    order.push(n.to_string());
+                }
+            });
+        }
+    });
+    order.lock().map(|order| order.join(",")).unwrap_or_default()
 }
