@@ -104,6 +104,7 @@ async fn measure(client: &Client, metrics: &Metrics) {
 }
 
 #[tokio::test]
+#[ignore = "waits for three minutes: make nightly"]
 async fn autoscalers_end_as_with_kube_controller_manager() -> Result<()> {
     let metrics = Metrics::default();
     Both::with_flags(&FLAGS, state, async |both| {
