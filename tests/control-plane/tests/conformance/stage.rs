@@ -122,6 +122,7 @@ impl Stage {
                 controllers: true,
                 audit: true,
                 users,
+                ..Settings::default()
             },
         )
         .await?;
