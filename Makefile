@@ -31,6 +31,8 @@ fmt-check:
 
 clippy:
 	$(gate) $(CARGO) clippy --locked --workspace --all-targets -- -D warnings
+	@# These are not among all targets, because they need programs that Go builds.
+	@$(CARGO) clippy --locked --workspace --test conformance --test helm --test plane --test runtime -- -D warnings
 
 doc: ## The crates' documentation, without warnings.
 	$(gate) env RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --workspace --no-deps --document-private-items
