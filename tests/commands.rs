@@ -3,7 +3,7 @@
 mod cli;
 mod webhooks;
 
-use cli::{assert_same, create, kubewright, project, project_without_crates, tree};
+use cli::{INIT, assert_same, create, kubewright, project, project_without_crates, tree};
 use std::fs;
 use std::path::Path;
 
@@ -138,15 +138,7 @@ fn repeated_commands_have_nothing_to_do() {
     append(dir.path(), "src/controllers/foobar.rs", "// mine\n");
     let before = tree(dir.path());
     for args in [
-        vec![
-            "init",
-            "--domain",
-            "example.com",
-            "--project-name",
-            "foobar-operator",
-            "--year",
-            "2026",
-        ],
+        INIT.to_vec(),
         ["create", "api"].into_iter().chain(FOOBAR).collect(),
         vec!["sync"],
     ] {

@@ -134,7 +134,7 @@ pub fn folder() -> RelPath {
     FOLDER.parse().expect("a plain name is a path")
 }
 
-/// Whether an interrupted command is still to be completed, so that files may be incomplete.
+/// Whether a command was interrupted and is not completed yet: files may be incomplete.
 pub fn is_interrupted(tree: &Beneath) -> bool {
     matches!(tree.entry(&own(JOURNAL)), Ok(Some(_)))
 }

@@ -141,7 +141,8 @@ pub fn project_without_crates() -> tempfile::TempDir {
     dir
 }
 
-const INIT: [&str; 7] = [
+/// The command that makes the project of [`project`].
+pub const INIT: [&str; 7] = [
     "init",
     "--domain",
     "example.com",

@@ -106,7 +106,7 @@ async fn a_target_that_is_missing_is_in_the_condition() {
     assert_eq!(condition(&wire.scaler().await, "AbleToScale"), "False FailedGetScale");
 }
 
-/// What kube-controller-manager's autoscaler does with arbitrary specs and metrics, each ten seconds
+/// The decisions of kube-controller-manager's autoscaler about arbitrary specs and metrics, each ten seconds
 /// (`fidelity record autoscalers`).
 const RECORDED: &str = include_str!("autoscalers.txt");
 

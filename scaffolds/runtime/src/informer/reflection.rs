@@ -350,7 +350,7 @@ fn key_of(metadata: &ObjectMeta) -> ObjectKey {
 }
 
 impl WatchState {
-    /// Whether it has not been listed yet, or is being listed again.
+    /// Whether its first list, or a later one, is incomplete.
     fn is_listing(&self) -> bool {
         !self.listed_once || self.listing.is_some()
     }

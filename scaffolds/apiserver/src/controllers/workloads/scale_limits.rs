@@ -19,7 +19,7 @@ type Samples = Vec<(i64, i64)>;
 pub(super) struct ScaleHistory {
     /// The recommendations before they were stabilized.
     recommendations: Samples,
-    /// How many replicas were added, and how many were removed.
+    /// The numbers of added replicas, and of removed ones.
     changes: [Samples; 2],
 }
 
@@ -68,7 +68,7 @@ const DOWN_LIMIT: [&str; 2] = [
     "the desired replica count is decreasing faster than the maximum scale rate",
 ];
 
-/// Whether a metric is so near to its target that the size stays.
+/// Whether a metric is within the tolerance of its target, so that the size stays.
 pub(super) fn is_near(scaler: &Value, ratio: f64) -> bool {
     let [up, down] = ["scaleUp", "scaleDown"].map(|direction| {
         let tolerance = scaler["spec"]["behavior"][direction]["tolerance"].as_str();
