@@ -71,8 +71,8 @@ kubernetes: ## Move the in-process API server's release: build, record, write th
 soak: ## The generated operator under faults for MINUTES (10), chosen by SEED, on a real kube-apiserver.
 	@tests/control-plane/soak
 
-# The releases beside 1.36 that operators are tested on; tests/control-plane/versions has a Go module for each.
-OTHER_KUBERNETES = 1.33 1.34 1.35 1.37
+# The releases beside 1.37 that operators are tested on; tests/control-plane/versions has a Go module for each.
+OTHER_KUBERNETES = 1.33 1.34 1.35 1.36
 nightly: ## Long random runs: more seeds, more cases, more time.
 	KUBEWRIGHT_NIGHTLY=1 PROPTEST_CASES=20000 $(CARGO) test --locked --workspace
 	. tests/peers.env && GOBIN=$(CURDIR)/target/nightly go install sigs.k8s.io/controller-tools/cmd/controller-gen@$$CONTROLLER_TOOLS

@@ -45,7 +45,7 @@ kinds! {
     autoscaling::v1::{HorizontalPodAutoscaler},
     autoscaling::v2::{HorizontalPodAutoscaler},
     batch::v1::{CronJob, Job},
-    certificates::v1::{CertificateSigningRequest},
+    certificates::v1::{CertificateSigningRequest, ClusterTrustBundle, PodCertificateRequest},
     coordination::v1::{Lease},
     core::v1::{
         ConfigMap, Endpoints, LimitRange, Namespace, Node, PersistentVolume, PersistentVolumeClaim, Pod, PodTemplate,
@@ -57,9 +57,10 @@ kinds! {
     node::v1::{RuntimeClass},
     policy::v1::{PodDisruptionBudget},
     rbac::v1::{ClusterRole, ClusterRoleBinding, Role, RoleBinding},
-    resource::v1::{DeviceClass, ResourceClaim, ResourceClaimTemplate, ResourceSlice},
+    resource::v1::{DeviceClass, DeviceTaintRule, ResourceClaim, ResourceClaimTemplate, ResourceSlice},
     scheduling::v1::{PriorityClass},
     storage::v1::{CSIDriver, CSINode, CSIStorageCapacity, StorageClass, VolumeAttachment, VolumeAttributesClass},
+    storagemigration::v1::{StorageVersionMigration},
 }
 
 fn known<K: ListableResource + Metadata<Ty = ObjectMeta>>(module: &'static str) -> Known
@@ -258,7 +259,7 @@ mod tests {
         let manifest = packages.find(|package| package["name"] == "k8s-openapi").unwrap()["manifest_path"]
             .as_str()
             .unwrap();
-        let source = std::path::Path::new(manifest).with_file_name("src/v1_36/api");
+        let source = std::path::Path::new(manifest).with_file_name("src/v1_37/api");
         let mut there = Vec::new();
         let folders = |path: &std::path::Path| -> Vec<_> {
             let entries = std::fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path());

@@ -1,5 +1,5 @@
 //! A Kubernetes API server in one process, for developing and testing operators: what it answers is what
-//! kube-apiserver 1.36 answers, or a 501 that names what is missing.
+//! kube-apiserver 1.37 answers, or a 501 that names what is missing.
 //!
 //! [`ApiServer::service`] is a tower service: a client calls it without a socket, even while tokio's clock is paused. With the
 //! feature `serve` the same server listens on loopback, for kubectl and other clients; with `persist` it stores its objects in

@@ -3,7 +3,7 @@
 /// The release, without a `v`.
 macro_rules! release {
     () => {
-        "1.36.3"
+        "1.37.2"
     };
 }
 

@@ -1,4 +1,4 @@
-//! Failed requests: the API's Status objects, with the messages, reasons and details of kube-apiserver 1.36.
+//! Failed requests: the API's Status objects, with the messages, reasons and details of kube-apiserver 1.37.
 
 use std::borrow::Cow;
 
@@ -246,6 +246,33 @@ impl Status {
     pub fn internal(message: &str) -> Self {
         let text = format!("Internal error occurred: {message}");
         Self::new(500, "InternalError", text).because("", message, "")
+    }
+
+    /// The number of objects that cannot be decoded at which a list ends (`maxCorruptObjErrsToAggregate`).
+    pub const MOST_UNREADABLE: usize = 100;
+
+    /// 500: objects of a list cannot be decoded; each with its message and its key in the storage.
+    pub fn storage_read_error(resource: Subject, objects: &[(String, String)]) -> Self {
+        let first = objects.first().map_or("", |(message, _)| message);
+        let mut message = format!(
+            "failed to read one or more {} from the storage: {first}",
+            qualified(resource)
+        );
+        if objects.len() > 1 {
+            message += &format!(" (and {} more)", objects.len() - 1);
+        }
+        let mut status = Self::new(500, "StorageReadError", message).about(resource, "list");
+        let causes = objects
+            .iter()
+            .map(|(message, key)| cause("UnexpectedServerResponse", message, key));
+        let ended = (objects.len() >= Self::MOST_UNREADABLE)
+            .then(|| cause("FieldValueTooMany", "too many errors, the list is truncated", ""));
+        status
+            .details
+            .get_or_insert_default()
+            .causes
+            .extend(causes.chain(ended));
+        status
     }
 
     /// 501: kube-apiserver supports this and this server does not. Such requests are never approximated; the ledger has

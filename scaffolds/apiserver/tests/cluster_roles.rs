@@ -1,4 +1,4 @@
-//! ClusterRoles that aggregate others, compared with the rules that kube-controller-manager 1.36.3 gave them.
+//! ClusterRoles that aggregate others, compared with the rules that kube-controller-manager 1.37.2 gave them.
 
 mod common;
 

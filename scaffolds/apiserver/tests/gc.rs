@@ -1,4 +1,4 @@
-//! The garbage collector, compared with the results of kube-controller-manager 1.36.3 for the same objects.
+//! The garbage collector, compared with the results of kube-controller-manager 1.37.2 for the same objects.
 
 mod common;
 

@@ -1,4 +1,4 @@
-//! Requests other than the ordinary use of a resource, compared with the answers of kube-apiserver 1.36.3.
+//! Requests other than the ordinary use of a resource, compared with the answers of kube-apiserver 1.37.2.
 
 mod common;
 

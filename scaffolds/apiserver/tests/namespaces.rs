@@ -1,4 +1,4 @@
-//! The initial namespaces, and the deletion of namespaces, compared with the states that kube-controller-manager 1.36.3
+//! The initial namespaces, and the deletion of namespaces, compared with the states that kube-controller-manager 1.37.2
 //! produced.
 
 mod common;

@@ -1,4 +1,4 @@
-//! ResourceQuotas with their controller: what kube-apiserver and kube-controller-manager 1.36.3 keep in a quota's status.
+//! ResourceQuotas with their controller: what kube-apiserver and kube-controller-manager 1.37.2 keep in a quota's status.
 
 mod common;
 

@@ -1,4 +1,4 @@
-//! The objects in a new namespace, compared with kube-controller-manager 1.36.3.
+//! The objects in a new namespace, compared with kube-controller-manager 1.37.2.
 
 mod common;
 

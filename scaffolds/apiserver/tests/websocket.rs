@@ -1,4 +1,4 @@
-//! Watches over WebSockets, compared with those of kube-apiserver 1.36.3.
+//! Watches over WebSockets, compared with those of kube-apiserver 1.37.2.
 #![cfg(feature = "serve")]
 
 use std::{

@@ -5,7 +5,7 @@ use super::issue::Issues;
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Token {
     Ident,
-    /// An identifier in backticks; part of the grammar, but refused by the server.
+    /// An identifier in backquotes.
     EscapedIdent,
     Int,
     Uint,

@@ -1,5 +1,5 @@
 //! The Common Expression Language as Kubernetes has it: with the types of a schema, Kubernetes' libraries, estimated and measured costs, and the
-//! messages of kube-apiserver 1.36.
+//! messages of kube-apiserver 1.37.
 //!
 //! Three kinds of expressions:
 //! - **Validation rules** (`x-kubernetes-validations`) of a schema: [`check`](fn@check) returns the causes for which a server refuses them
@@ -56,7 +56,7 @@ mod types;
 mod unify;
 
 pub use kubewright_machinery::cause::{self, Cause};
-pub use language::{Rules, check, check_default, condition, newest_function, policy};
+pub use language::{ESCAPED, Rules, check, check_default, condition, newest_function, policy};
 
 /// The examples of the README.
 #[cfg(doctest)]

@@ -127,11 +127,11 @@ impl Parser<'_> {
         lexeme
     }
 
-    /// Reads an identifier in backquotes, which is an error.
+    /// Reads an identifier in backquotes.
     fn escaped(&mut self) -> Lexeme {
-        let at = self.peek().at;
-        self.issues.add(Some(at), "unsupported syntax: '`'".to_owned());
-        self.advance()
+        let mut lexeme = self.advance();
+        lexeme.text = lexeme.text.trim_matches('`').to_owned();
+        lexeme
     }
 
     fn is(&self, sign: &str) -> bool {
@@ -298,15 +298,13 @@ impl Parser<'_> {
             self.syntax(&message);
             return Err(Stop);
         }
-        let name = match self.peek().token {
-            Token::EscapedIdent => self.escaped(),
-            _ => self.advance(),
-        };
+        let escaped = self.peek().token == Token::EscapedIdent;
+        let name = if escaped { self.escaped() } else { self.advance() };
         if optional {
             let field = self.node(name.at, Kind::Literal(name.text.as_str().into()));
             return Ok(self.call(link.at, "_?._", vec![operand, field]));
         }
-        if let Some(at) = self.eat("(") {
+        if !escaped && let Some(at) = self.eat("(") {
             let args = self.arguments()?;
             let call = macros::Method {
                 at,

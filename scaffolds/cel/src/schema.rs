@@ -109,9 +109,12 @@ impl Node {
 
     /// The node with the fields that every resource has for rules, even if the schema does not specify them.
     pub(super) fn with_meta(&self) -> Self {
-        let text = || {
+        let text = |name: &str, most: i64| {
+            let metadata = self.properties.as_ref().and_then(|it| it.get("metadata"));
+            let given = metadata.and_then(|it| it.properties.as_ref()?.get(name)?.max_length);
             Arc::new(Self {
                 kind: "string".to_owned(),
+                max_length: Some(given.map_or(most, |given| given.min(most))),
                 ..Self::default()
             })
         };
@@ -130,7 +133,9 @@ impl Node {
         });
         let mut properties = self.properties.clone().unwrap_or_default();
         if !named {
-            let meta = [("name".to_owned(), text()), ("generateName".to_owned(), text())];
+            // The longest DNS subdomain; a generated name is at least one character longer than what it begins with.
+            let meta = [("name", 253), ("generateName", 252)];
+            let meta = meta.map(|(name, most)| (name.to_owned(), text(name, most)));
             let meta = Self {
                 kind: "object".to_owned(),
                 properties: Some(BTreeMap::from(meta)),

@@ -1,5 +1,5 @@
 //! The parts of Kubernetes' apimachinery and of Go's standard library that several crates of kubewright need, with the messages of
-//! kube-apiserver 1.36: formats, patterns, times, schedules, quantities, names (also in rules), labels, object metadata and causes.
+//! kube-apiserver 1.37: formats, patterns, times, schedules, quantities, names (also in rules), labels, object metadata and causes.
 //!
 //! Everything is a pure function of its arguments, except [`cron::zone_file`]. The crate depends on `serde_json` and `regex` alone,
 //! because every project compiles it before anything else of its own.

@@ -24,7 +24,7 @@ pub fn is_ready(pod: &Pod) -> bool {
 
 /// The `surplus` Pods to be deleted, first to last.
 ///
-/// The order of the ReplicaSet controller (Kubernetes 1.36); each rule decides between Pods that are equal
+/// The order of the ReplicaSet controller (Kubernetes 1.37); each rule decides between Pods that are equal
 /// under the rules before it:
 ///
 /// 1. Pods without a node before those with one;

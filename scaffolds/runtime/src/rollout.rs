@@ -1,6 +1,9 @@
 //! The progress of a rollout, from the status of a Deployment, StatefulSet or DaemonSet alone.
 
-use k8s_openapi::api::apps::v1::{DaemonSet, Deployment, DeploymentCondition, DeploymentStatus, StatefulSet};
+use k8s_openapi::api::apps::v1::{
+    DaemonSet, DaemonSetSpec, Deployment, DeploymentCondition, DeploymentSpec, DeploymentStatus, StatefulSet,
+    StatefulSetSpec,
+};
 use kube::Resource;
 
 /// Whether all replicas of a workload match its current spec.
@@ -59,9 +62,9 @@ impl RolledOut for Deployment {
         if let Some(why) = failure(&status) {
             return Rollout::Failed(why);
         }
-        let spec = self.spec.as_ref();
+        let spec = optional::<DeploymentSpec>(self.spec.clone()).unwrap_or_default();
         // The API server's default.
-        let wanted = spec.and_then(|spec| spec.replicas).unwrap_or(1);
+        let wanted = spec.replicas.unwrap_or(1);
         let count = |count: Option<i32>| count.unwrap_or(0);
         let (all, updated) = (count(status.replicas), count(status.updated_replicas));
         let available = count(status.available_replicas);
@@ -88,7 +91,7 @@ impl RolledOut for StatefulSet {
 
     fn progress(&self) -> Rollout {
         let (spec, status) = (
-            self.spec.clone().unwrap_or_default(),
+            optional::<StatefulSetSpec>(self.spec.clone()).unwrap_or_default(),
             self.status.clone().unwrap_or_default(),
         );
         let strategy = spec.update_strategy.unwrap_or_default();
@@ -125,7 +128,7 @@ impl RolledOut for DaemonSet {
 
     fn progress(&self) -> Rollout {
         let (spec, status) = (
-            self.spec.clone().unwrap_or_default(),
+            optional::<DaemonSetSpec>(self.spec.clone()).unwrap_or_default(),
             self.status.clone().unwrap_or_default(),
         );
         let on_delete = spec.update_strategy.and_then(|strategy| strategy.type_).as_deref() == Some("OnDelete");
@@ -146,13 +149,18 @@ impl RolledOut for DaemonSet {
 
 /// The condition with the failure.
 fn failure(status: &DeploymentStatus) -> Option<String> {
-    let stuck = |condition: &&DeploymentCondition| match condition.type_.as_str() {
-        "Progressing" => condition.reason.as_deref() == Some("ProgressDeadlineExceeded"),
-        "ReplicaFailure" => condition.status == "True",
+    let stuck = |condition: &&DeploymentCondition| match optional::<String>(condition.type_.clone()).as_deref() {
+        Some("Progressing") => condition.reason.as_deref() == Some("ProgressDeadlineExceeded"),
+        Some("ReplicaFailure") => optional::<String>(condition.status.clone()).as_deref() == Some("True"),
         _ => false,
     };
     let condition = status.conditions.iter().flatten().find(stuck)?;
-    Some(condition.message.clone().unwrap_or_else(|| condition.type_.clone()))
+    condition.message.clone().or_else(|| optional(condition.type_.clone()))
+}
+
+/// A field that is required in the types of some releases of Kubernetes, and optional in others.
+fn optional<T>(field: impl Into<Option<T>>) -> Option<T> {
+    field.into()
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@
 //! # Guarantees
 //! - All or nothing: if there is any finding, nothing is written.
 //! - The same types give the same bytes.
-//! - A CRD without findings is accepted by a real kube-apiserver (measured on v1.36), without warnings.
+//! - A CRD without findings is accepted by a real kube-apiserver (measured on v1.37), without warnings.
 //!
 //! # Modules
 //! Operators use [`Describe`], [`finish`] and [`assemble`]; their runtime writes files and roles with [`files`], [`yaml`] and [`rbac`].

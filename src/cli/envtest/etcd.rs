@@ -13,14 +13,14 @@ const USUAL: &str = "http://localhost:2379";
 /// The longest request that is read, in bytes, and how long one connection may take.
 const LONGEST: usize = 8 * 1024;
 const PATIENCE: Duration = Duration::from_secs(1);
-/// The version of the etcd that Kubernetes 1.36 is tested with.
-const VERSION: &str = r#"{"etcdserver":"3.6.8","etcdcluster":"3.6.0","storage":"3.6.0"}"#;
+/// The version of the etcd that Kubernetes 1.37 is tested with.
+const VERSION: &str = r#"{"etcdserver":"3.7.0","etcdcluster":"3.7.0","storage":"3.7.0"}"#;
 
 const ETCD: Program = Program {
     name: "etcd",
     about: "The etcd of `kubewright envtest`: answers that it is healthy, and stores nothing. kubewright's\n\
             kube-apiserver keeps its objects in memory.",
-    version: concat!("etcd Version: 3.6.8+kubewright.", env!("CARGO_PKG_VERSION")),
+    version: concat!("etcd Version: 3.7.0+kubewright.", env!("CARGO_PKG_VERSION")),
     flags: &[
         flag(
             "listen-client-urls",
@@ -172,6 +172,6 @@ mod tests {
         assert!(get("/v3/kv/range").starts_with("HTTP/1.1 404 "));
         // A silent client delays other clients by a second at most.
         let _silent = TcpStream::connect(address).unwrap();
-        assert!(get("/version").contains("3.6"));
+        assert!(get("/version").contains("3.7"));
     }
 }

@@ -176,8 +176,17 @@ func main() {
 			if err != nil {
 				continue // A time that JSON cannot express.
 			}
+			// JSON leaves out some values that Protobuf has, such as empty bytes: both encodings are of what JSON contains.
+			read, err := scheme.New(kind)
+			if err != nil {
+				panic(err)
+			}
+			if err := json.Unmarshal(text, read); err != nil {
+				panic(err)
+			}
+			read.GetObjectKind().SetGroupVersionKind(kind)
 			var body bytes.Buffer
-			if err := encoder.Encode(object, &body); err != nil {
+			if err := encoder.Encode(read, &body); err != nil {
 				panic(err)
 			}
 			fmt.Fprintf(out, "%s %s\t%s\t%s\n", kind.GroupVersion(), kind.Kind, hex.EncodeToString(body.Bytes()), strings.TrimSpace(string(text)))

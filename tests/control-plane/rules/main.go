@@ -1,4 +1,4 @@
-// Prints every function that a validation rule of a CustomResourceDefinition can call, one overload a line: the function,
+// Prints every function that a new validation rule of a CustomResourceDefinition can call, one overload a line: the function,
 // the overload's id, and its signature, with the receiver before the dot.
 package main
 
@@ -16,8 +16,8 @@ import (
 
 func main() {
 	set := environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion())
-	// Rules that are stored can call all functions, also those that new rules cannot call yet.
-	env, err := set.Env(environment.StoredExpressions)
+	// A function can be called in new rules one release after it was introduced, so that the release before still compiles the rule.
+	env, err := set.Env(environment.NewExpressions)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)

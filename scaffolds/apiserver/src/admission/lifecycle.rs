@@ -1,6 +1,6 @@
 //! NamespaceLifecycle: no objects are created in a missing or terminating namespace, and some namespaces cannot be deleted.
 
-use std::{borrow::Cow, sync::Arc};
+use std::borrow::Cow;
 
 use serde::Deserialize;
 
@@ -18,16 +18,15 @@ const SUBJECT: Subject = Subject::new("", "namespaces");
 /// Namespaces that nobody can delete.
 const IMMORTAL: [&str; 3] = ["default", "kube-system", "kube-public"];
 
-/// Upstream's plugin runs among the mutating ones, and allows all other deletions.
+/// Upstream's plugin runs among the mutating ones, and allows updates and all other deletions.
 ///
 /// # Errors
 /// 404 if the namespace does not exist, 403 if it is terminating, and 403 for the deletion of a protected namespace.
 pub(super) fn admit(core: &Core, attributes: &Attributes<'_>, objects: &Objects<'_>) -> Result<(), Status> {
     match attributes.operation {
         Operation::Delete => deletion(attributes, objects),
-        Operation::Update => home(core, attributes).map(|_| ()),
         Operation::Create => creation(core, attributes, objects),
-        Operation::Connect => Ok(()),
+        Operation::Update | Operation::Connect => Ok(()),
     }
 }
 
@@ -44,28 +43,20 @@ fn deletion(attributes: &Attributes<'_>, objects: &Objects<'_>) -> Result<(), St
 }
 
 fn creation(core: &Core, attributes: &Attributes<'_>, objects: &Objects<'_>) -> Result<(), Status> {
-    let Some(home) = home(core, attributes)? else {
+    let namespace = attributes.call.namespace();
+    if namespace.is_empty() {
         return Ok(());
-    };
+    }
+    let found = core.store.get(&Key::new(NAMESPACES, "", namespace));
+    let home = found.ok_or_else(|| Status::not_found(SUBJECT, namespace))?;
     if !is_terminating(&home)? {
         return Ok(());
     }
-    let (subject, namespace) = (attributes.call.subject(), &home.key.name);
+    let subject = attributes.call.subject();
     let why = format!("unable to create new content in namespace {namespace} because it is being terminated");
     let cause = format!("namespace {namespace} is being terminated");
     let status = Status::forbidden(subject, objects.given_name(), &why);
     Err(status.because("NamespaceTerminating", &cause, "metadata.namespace"))
-}
-
-/// The namespace of the request; none for cluster-scoped kinds.
-fn home(core: &Core, attributes: &Attributes<'_>) -> Result<Option<Arc<Record>>, Status> {
-    let namespace = attributes.call.namespace();
-    if namespace.is_empty() {
-        return Ok(None);
-    }
-    let missing = || Status::not_found(SUBJECT, namespace);
-    let found = core.store.get(&Key::new(NAMESPACES, "", namespace));
-    found.ok_or_else(missing).map(Some)
 }
 
 /// Whether a namespace is terminating. Every create request needs this, so only its phase is decoded.

@@ -86,7 +86,7 @@ pub enum Member {
     Probe(Phase),
 }
 
-/// All members in the order of their calls, which is that of kube-apiserver 1.36:
+/// All members in the order of their calls, which is that of kube-apiserver 1.37:
 ///
 /// 1. Around all plugins: `ForbidCreate`.
 /// 2. `AllOrderedPlugins` of `pkg/kubeapiserver/options/plugins.go`: NamespaceAutoProvision, NamespaceLifecycle,

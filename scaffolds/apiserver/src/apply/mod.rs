@@ -1,4 +1,4 @@
-//! Server-side apply and field management, as structured-merge-diff and the field manager of kube-apiserver 1.36 do
+//! Server-side apply and field management, as structured-merge-diff and the field manager of kube-apiserver 1.37 do
 //! them, driven by a [`Schema`](kubewright_schema::typed::Schema). Pure functions from objects to objects.
 //!
 //! - [`apply`] for `PATCH` with `application/apply-patch+yaml`, whether the object exists or not.

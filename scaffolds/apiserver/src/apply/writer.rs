@@ -118,10 +118,17 @@ pub fn update(live: Option<&Value>, new: &mut Value, writer: &Writer<'_>) {
         }
     };
     let who = Manager::updating(writer.name(), writer.api_version, writer.subresource);
-    // Like the real server, loses the entries rather than refusing a write whose objects cannot be compared.
-    if let Ok(mut managed) = writer.update(live, new, managed, &who) {
-        ancient::cap(&mut managed);
-        managed::write(new, &managed);
+    // Like the real server, keeps the stored entries rather than refusing a write whose objects cannot be compared.
+    match writer.update(live, new, managed, &who) {
+        Ok(mut managed) => {
+            ancient::cap(&mut managed);
+            managed::write(new, &managed);
+        }
+        Err(_) => {
+            if let Some(entries) = live.get("metadata").and_then(|it| it.get("managedFields")) {
+                new["metadata"]["managedFields"] = entries.clone();
+            }
+        }
     }
 }
 

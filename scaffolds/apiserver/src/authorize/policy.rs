@@ -160,7 +160,7 @@ impl Policy {
         }
         let reason = match missing.is_empty() {
             true => String::new(),
-            false => format!("RBAC: {}", together(&missing)),
+            false => format!("rbac: RBAC: {}", together(&missing)),
         };
         Decision { allowed: false, reason }
     }

@@ -3,7 +3,7 @@
 
 use crate::catalogue::Snapshot;
 
-/// The built-in groups, by their priority in kube-aggregator's registrations (v1.36).
+/// The built-in groups, by their priority in kube-aggregator's registrations (v1.37).
 const BUILT_IN: [&str; 20] = [
     "apiregistration.k8s.io",
     "apps",

@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::{
     decode,
     defaults::Defaults,
-    edit::{keep, keep_all_but},
+    edit::{Fields, keep, keep_all_but},
     empties,
     faults::Faults,
     kind::{BuiltInKind, Change, Part, StructDefault},
@@ -28,13 +28,37 @@ use crate::{
 };
 
 /// Removes the fields of features that are off by default, once managedFields are computed.
-static DISABLED: LazyLock<Defaults> = LazyLock::new(|| {
-    let group: StructDefault = ("core.v1.PodSpec", |spec| _ = spec.remove("schedulingGroup"));
-    let unavailable: StructDefault = ("apps.v1.RollingUpdateStatefulSetStrategy", |it| {
-        _ = it.remove("maxUnavailable")
-    });
-    Defaults::from_iter([group, unavailable])
-});
+static DISABLED: LazyLock<Defaults> = LazyLock::new(|| Defaults::from_iter(DISABLED_FIELDS.iter().copied()));
+
+const DISABLED_FIELDS: &[StructDefault] = &[
+    ("batch.v1.JobSpec", |job| _ = job.remove("scheduling")),
+    ("core.v1.ClusterTrustBundleProjection", without_user),
+    ("core.v1.ConfigMapVolumeSource", without_default_user),
+    ("core.v1.DownwardAPIVolumeFile", without_user),
+    ("core.v1.DownwardAPIVolumeSource", without_default_user),
+    ("core.v1.EmptyDirVolumeSource", |source| _ = source.remove("mode")),
+    ("core.v1.GRPCAction", |action| _ = action.remove("mode")),
+    ("core.v1.HTTPGetAction", |action| _ = action.remove("protocol")),
+    ("core.v1.KeyToPath", without_user),
+    ("core.v1.NodeSpec", |node| _ = node.remove("podPreemptionPolicy")),
+    ("core.v1.PodCertificateProjection", without_user),
+    ("core.v1.PodSpec", |spec| {
+        spec.remove("evictionResponders");
+        spec.remove("schedulingGroup");
+    }),
+    ("core.v1.ProjectedVolumeSource", without_default_user),
+    ("core.v1.SecretVolumeSource", without_default_user),
+    ("core.v1.ServiceAccountTokenProjection", without_user),
+    ("core.v1.VolumeMount", |mount| _ = mount.remove("bindMountOptions")),
+];
+
+fn without_user(item: &mut Fields) {
+    item.remove("user");
+}
+
+fn without_default_user(source: &mut Fields) {
+    source.remove("defaultUser");
+}
 
 /// A built-in kind in one version.
 pub(super) struct BuiltIn {

@@ -17,14 +17,18 @@ pub(in crate::kinds) fn conditions(at: &Located<'_>, faults: &mut Faults) {
     for condition in at.items() {
         let name = condition.get("type");
         if !seen.insert(name.str()) {
-            faults.duplicate_as(&name, &go::quote(name.str()));
+            faults.duplicate_as(&condition, &go::quote(name.str()));
         }
         one(&condition, faults);
     }
 }
 
 fn one(condition: &Located<'_>, faults: &mut Faults) {
-    faults.format(&condition.get("type"), qualified);
+    let name = condition.get("type");
+    match name.str() {
+        "" => faults.required(&name, "is required"),
+        _ => faults.format(&name, qualified),
+    }
     faults.one_of(&condition.get("status"), &["False", "True", "Unknown"]);
     let generation = condition.get("observedGeneration");
     if generation.int() < 0 {

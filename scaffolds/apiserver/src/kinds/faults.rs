@@ -1,5 +1,7 @@
 //! The validation errors of an object, in the order in which they were found, with the server's messages.
 
+use std::collections::BTreeSet;
+
 use kubewright_machinery::{
     Cause,
     cause::Path,
@@ -14,22 +16,36 @@ use crate::kinds::{
 
 /// Validation errors, in the order in which they were found.
 #[derive(Debug, Default)]
-pub(in crate::kinds) struct Faults(Vec<Cause>);
+pub(in crate::kinds) struct Faults {
+    found: Vec<Cause>,
+    /// The errors by rules that upstream's types declare, which follow all others.
+    declared: Vec<Cause>,
+}
 
 impl Faults {
-    /// The errors.
-    pub fn into_causes(self) -> Vec<Cause> {
-        self.0
+    /// The errors, each once.
+    pub fn into_causes(mut self) -> Vec<Cause> {
+        self.found.append(&mut self.declared);
+        let mut seen = BTreeSet::new();
+        self.found.retain(|cause| seen.insert(cause.clone()));
+        self.found
     }
 
     /// Whether there are no errors.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.len() == 0
     }
 
     /// The number of errors.
     pub fn len(&self) -> usize {
-        self.0.len()
+        self.found.len() + self.declared.len()
+    }
+
+    /// Checks a rule that upstream's type declares.
+    pub fn declared(&mut self, check: impl FnOnce(&mut Self)) {
+        let before = self.found.len();
+        check(self);
+        self.declared.extend(self.found.split_off(before));
     }
 
     /// A required value is missing.
@@ -129,7 +145,7 @@ impl Faults {
     /// The faults that `rule` finds in the map at `at`.
     pub fn extend_of_map(&mut self, at: &Located<'_>, rule: fn(&Map<String, Value>, &Path) -> Vec<Cause>) {
         if let Value::Object(map) = at.value {
-            self.0.extend(rule(map, &Path::new(&at.path)));
+            self.found.extend(rule(map, &Path::new(&at.path)));
         }
     }
 
@@ -139,7 +155,7 @@ impl Faults {
         } else {
             at.path.clone()
         };
-        self.0.push(Cause { reason, field, message });
+        self.found.push(Cause { reason, field, message });
     }
 }
 
@@ -221,6 +237,13 @@ impl Faults {
             self.invalid_as(new, &quoted(new.str()), "field is immutable");
         }
     }
+
+    /// Like [`Faults::immutable`], by a rule that upstream's type declares: the server shows no value.
+    pub fn declared_immutable(&mut self, new: &Located<'_>, old: &Located<'_>) {
+        if !new.is_like(old) {
+            self.declared(|faults| faults.invalid_as(new, "null", "field is immutable"));
+        }
+    }
 }
 
 fn join(head: String, detail: &str) -> String {
@@ -232,7 +255,7 @@ fn join(head: String, detail: &str) -> String {
 }
 
 /// A value in the notation of the server's errors: JSON.
-fn shown(value: &Value) -> String {
+pub(in crate::kinds) fn shown(value: &Value) -> String {
     match value {
         Value::String(text) => quoted(text),
         other => other.to_string(),

@@ -67,7 +67,7 @@ type Define = fn() -> BuiltInKind;
 type Listed = (&'static str, &'static str, Define);
 
 /// All kinds. Those without rules of their own are `BuiltInKind::default`.
-const KINDS: [Listed; 68] = [
+const KINDS: [Listed; 69] = [
     ("", "Binding", BuiltInKind::default),
     ("", "ComponentStatus", unsteered::component_status),
     ("", "ConfigMap", core::config_map::kind),
@@ -170,6 +170,7 @@ const KINDS: [Listed; 68] = [
     ("rbac.authorization.k8s.io", "Role", rbac::role::kind),
     ("rbac.authorization.k8s.io", "RoleBinding", rbac::role_binding::kind),
     ("resource.k8s.io", "DeviceClass", unsteered::device_class),
+    ("resource.k8s.io", "DeviceTaintRule", unsteered::device_taint_rule),
     ("resource.k8s.io", "ResourceClaim", unsteered::resource_claim),
     (
         "resource.k8s.io",

@@ -196,6 +196,18 @@ pub(super) fn device_class() -> BuiltInKind {
     BuiltInKind::default().with_generation().returned_when_deleted()
 }
 
+pub(super) fn device_taint_rule() -> BuiltInKind {
+    shown(|row| {
+        let texts = ["key", "value", "effect", "timeAdded"].map(|field| row.text(&format!("spec.taint.{field}")));
+        let mut cells = vec![row.name()];
+        cells.extend(texts);
+        cells.push(row.age());
+        cells
+    })
+    .with_generation()
+    .returned_when_deleted()
+}
+
 pub(super) fn resource_claim() -> BuiltInKind {
     shown(|row| {
         let is_allocated = row.get("status.allocation").is_set();
@@ -266,7 +278,13 @@ pub(super) fn csi_driver() -> BuiltInKind {
     .with_defaults(&[("storage.v1.CSIDriver", |driver| {
         let Some(spec) = within(driver, "spec") else { return };
         set(spec, "attachRequired", true);
-        for field in ["podInfoOnMount", "storageCapacity", "requiresRepublish", "seLinuxMount"] {
+        for field in [
+            "podInfoOnMount",
+            "storageCapacity",
+            "requiresRepublish",
+            "seLinuxMount",
+            "preventPodSchedulingIfMissing",
+        ] {
             set(spec, field, false);
         }
         set_text(spec, "fsGroupPolicy", "ReadWriteOnceWithFSType");

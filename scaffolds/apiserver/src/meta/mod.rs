@@ -7,6 +7,7 @@ pub mod finalizers;
 pub mod generate;
 pub mod owners;
 pub mod system;
+mod unstructured;
 mod update;
 mod validate;
 pub mod validation_passes;

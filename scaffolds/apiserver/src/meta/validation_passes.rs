@@ -1,9 +1,11 @@
 //! The passes in which metadata is checked: by the registry, and then by the kind itself.
 
+use std::collections::BTreeSet;
+
 use kubewright_machinery::Cause;
 use serde_json::Value;
 
-use super::{finalizer_names, update, validate};
+use super::{finalizer_names, unstructured::malformed, update, validate};
 use crate::{
     resource::Resource,
     strategy::{MetadataPass, NameRule},
@@ -12,6 +14,11 @@ use crate::{
 /// The errors in the metadata of a new object.
 pub fn created(resource: &Resource, object: &Value) -> Vec<Cause> {
     let rules = resource.rules();
+    if !rules.is_built_in
+        && let Some(cause) = malformed(object)
+    {
+        return vec![cause];
+    }
     let mut causes = validate(object, rules.name, resource.namespaced);
     if rules.metadata_passes.contains(&MetadataPass::FinalizerNames) {
         causes.extend(finalizer_names(object));
@@ -28,6 +35,12 @@ pub fn updated(resource: &Resource, subresource: &str, new: &Value, old: &Value)
     };
     let mut causes = validate(new, NameRule::PathSegment, resource.namespaced);
     causes.extend(update(new, old));
+    if !rules.is_built_in
+        && let Some(cause) = malformed(new)
+    {
+        causes.push(cause);
+        return causes;
+    }
     for pass in passes {
         causes.extend(match pass {
             MetadataPass::Update => update(new, old),
@@ -36,4 +49,13 @@ pub fn updated(resource: &Resource, subresource: &str, new: &Value, old: &Value)
         });
     }
     causes
+}
+
+/// Removes repeated errors of a built-in kind. Its declared rules are checked after the other ones, and upstream then lists each error once;
+/// custom kinds have no declared rules.
+pub fn distinct(resource: &Resource, causes: &mut Vec<Cause>) {
+    if resource.rules().is_built_in {
+        let mut seen = BTreeSet::new();
+        causes.retain(|cause| seen.insert(cause.clone()));
+    }
 }

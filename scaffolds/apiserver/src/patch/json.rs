@@ -3,7 +3,7 @@
 use kubewright_schema::json_patch::{Operation, apply};
 use serde_json::{Map, Value};
 
-use super::{Patched, document, rejected, unmarshal};
+use super::{Document, Patched, document, read, rejected, unmarshal};
 use crate::status::Status;
 
 /// The server's limit for the operations in a patch.
@@ -15,7 +15,7 @@ const MAX_OPERATIONS: usize = 10_000;
 /// 400 for a body that is not a JSON patch, 413 for more than 10,000 operations, 422 when an operation cannot be
 /// carried out or a test fails.
 pub fn json(object: &Value, patch: &[u8], checked: bool) -> Result<Patched, Status> {
-    let (operations, strict_errors) = operations(patch, checked)?;
+    let (operations, strict_errors) = operations(document(patch)?, checked)?;
     if operations.len() > MAX_OPERATIONS {
         let count = operations.len();
         let why = format!("The allowed maximum operations in a JSON patch is {MAX_OPERATIONS}, got {count}");
@@ -34,6 +34,7 @@ pub fn json(object: &Value, patch: &[u8], checked: bool) -> Result<Patched, Stat
 /// # Errors
 /// The reason that it is not a patch, or that an operation cannot be carried out, in the words of the library.
 pub fn by_webhook(object: Option<&Value>, patch: &[u8]) -> Result<Option<Value>, Unpatched> {
+    let patch = read(patch).map_err(Unpatched::Undecodable)?;
     let (operations, _) = operations(patch, false).map_err(|status| Unpatched::Undecodable(status.message))?;
     if operations.is_empty() {
         return Ok(None);
@@ -53,7 +54,8 @@ pub enum Unpatched {
     Failed(String),
 }
 
-fn operations(patch: &[u8], checked: bool) -> Result<(Vec<Operation>, Vec<String>), Status> {
+fn operations(document: Document, checked: bool) -> Result<(Vec<Operation>, Vec<String>), Status> {
+    let (patch, duplicates) = document;
     let prefix = if checked { "error decoding patch: " } else { "" };
     let fail = |why: String| Status::bad_request(format!("{prefix}{why}"));
     let (list, one) = if checked {
@@ -61,7 +63,6 @@ fn operations(patch: &[u8], checked: bool) -> Result<(Vec<Operation>, Vec<String
     } else {
         ("jsonpatch.Patch", "jsonpatch.Operation")
     };
-    let (patch, duplicates) = document(patch, prefix)?;
     let items = match patch {
         Value::Null => Vec::new(),
         Value::Array(items) => items,

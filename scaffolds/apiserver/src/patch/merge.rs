@@ -10,10 +10,7 @@ use crate::status::Status;
 /// # Errors
 /// 400 for a body that is not a JSON merge patch.
 pub fn merge(object: &Value, patch: &[u8], checked: bool) -> Result<Patched, Status> {
-    let (patch, strict_errors) = match document(patch, "error decoding patch: ") {
-        Err(_) if !checked => return Err(invalid()),
-        other => other?,
-    };
+    let (patch, strict_errors) = document(patch)?;
     let mut object = object.clone();
     match patch {
         Value::Null => return Err(invalid()),

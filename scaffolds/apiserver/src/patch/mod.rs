@@ -1,5 +1,5 @@
 //! The patches other than apply: JSON patch (RFC 6902), JSON merge patch (RFC 7396) and strategic merge patch, each
-//! with the errors that kube-apiserver 1.36 reports for malformed patches. Pure functions from documents to documents.
+//! with the errors that kube-apiserver 1.37 reports for malformed patches. Pure functions from documents to documents.
 //!
 //! Each takes the body as received, and whether to check it strictly (`fieldValidation` other than `Ignore`). If so,
 //! [`Patched::strict_errors`] lists what the server warns about or strict validation refuses.
@@ -60,9 +60,9 @@ fn rejected() -> Status {
     status
 }
 
-/// Parses a body; `prefix` begins the server's error messages.
-fn document(body: &[u8], prefix: &str) -> Result<Document, Status> {
-    read(body).map_err(|why| Status::bad_request(format!("{prefix}{why}")))
+/// Parses a body.
+fn document(body: &[u8]) -> Result<Document, Status> {
+    read(body).map_err(|_| Status::bad_request("invalid JSON patch"))
 }
 
 /// Go's error for JSON that is not of the expected type.

@@ -1,18 +1,18 @@
 //! Objects of records in the version of a request, for kinds that a webhook converts. All others go through unchanged.
 
-use std::sync::Arc;
+use std::{fmt::Display, sync::Arc};
 
 use bytes::Bytes;
-use futures::{StreamExt, TryStreamExt, stream};
+use futures::{StreamExt, stream};
 use serde_json::Value;
 
-use super::record;
+use super::{record, storage};
 use crate::{
     catalogue::bring,
     conversion::Conversion,
     meta,
     resource::Resource,
-    status::Status,
+    status::{Status, Subject},
     store::{Change, Record},
 };
 
@@ -44,7 +44,8 @@ pub(super) async fn read(resource: &Resource, record: &Arc<Record>) -> Result<Va
     let Some(conversion) = conversion(resource, record) else {
         return record::read(resource, record);
     };
-    let object = bring(conversion, resource, decoded(record)?).await?;
+    let object = bring(conversion, resource, decoded(record)?).await;
+    let object = object.map_err(|status| unreadable(resource, record, status))?;
     conversion.remember(record, &resource.api_version(), record::text(&object));
     Ok(object)
 }
@@ -60,11 +61,16 @@ pub(super) async fn present(resource: &Resource, record: &Arc<Record>) -> Result
     }
 }
 
-/// The record of an object in the version of a resource, converted unless that was done before.
+/// The record of an object in the version of a resource, converted unless that was done before. A write begins with it.
 ///
 /// # Errors
-/// As for [`read`].
+/// 500 when it cannot be converted.
 pub(super) async fn one(resource: &Resource, record: &Arc<Record>) -> Result<Arc<Record>, Status> {
+    let brought = known_or_brought(resource, record).await;
+    brought.map_err(|status| undecodable(record.revision, status))
+}
+
+async fn known_or_brought(resource: &Resource, record: &Arc<Record>) -> Result<Arc<Record>, Status> {
     let Some(conversion) = conversion(resource, record) else {
         return Ok(Arc::clone(record));
     };
@@ -76,19 +82,69 @@ pub(super) async fn one(resource: &Resource, record: &Arc<Record>) -> Result<Arc
     Ok(conversion.remember(record, &version, record::text(&object)))
 }
 
+/// The failure of a write, whose object cannot be decoded before or after it. A 501 is this server's own.
+fn undecodable(revision: impl Display, status: Status) -> Status {
+    match status.code {
+        501 => status,
+        _ => Status::new(500, "", not_decodable(revision, &status)),
+    }
+}
+
+fn not_decodable(revision: impl Display, status: &Status) -> String {
+    format!("object not decodable revision={revision}: {}", status.message)
+}
+
+/// The failure to read one stored object.
+fn unreadable(resource: &Resource, record: &Record, status: Status) -> Status {
+    if status.code == 501 {
+        return status;
+    }
+    let key = storage::quoted(resource, &record.key);
+    Status::internal(&corrupt(key.trim_start_matches("/registry"), record, &status))
+}
+
+/// The words of the real server's storage about an object that it cannot decode.
+fn corrupt(key: &str, record: &Record, status: &Status) -> String {
+    format!(
+        "StorageError: corrupt object, Code: 7, Key: {key}, ResourceVersion: 0, AdditionalErrorMsg: {}",
+        not_decodable(record.revision, status)
+    )
+}
+
 /// The records of a list in the version of a resource, in their order.
 ///
 /// # Errors
-/// As for [`read`], of the first object that cannot be converted.
+/// 500 with all objects that cannot be converted.
 pub(super) async fn all(resource: &Arc<Resource>, records: Vec<Arc<Record>>) -> Result<Vec<Arc<Record>>, Status> {
     if resource.rules().conversion.is_none() {
         return Ok(records);
     }
     let converted = records.into_iter().map(|record| {
         let resource = Arc::clone(resource);
-        async move { one(&resource, &record).await }
+        async move {
+            let brought = known_or_brought(&resource, &record).await;
+            brought.map_err(|status| (storage::quoted(&resource, &record.key), record, status))
+        }
     });
-    stream::iter(converted).buffered(AT_ONCE).try_collect().await
+    let mut converted = stream::iter(converted).buffered(AT_ONCE);
+    let (mut all, mut refused) = (Vec::new(), Vec::new());
+    while let Some(one) = converted.next().await {
+        match one {
+            Ok(record) => all.push(record),
+            Err((.., status)) if status.code == 501 => return Err(status),
+            Err((key, record, status)) => refused.push((corrupt(&key, &record, &status), key)),
+        }
+        if refused.len() == Status::MOST_UNREADABLE {
+            break;
+        }
+    }
+    match refused.is_empty() {
+        true => Ok(all),
+        false => Err(Status::storage_read_error(
+            Subject::new(&resource.group, &resource.names.plural),
+            &refused,
+        )),
+    }
 }
 
 /// A change in the version of a resource.
@@ -135,11 +191,16 @@ pub(super) async fn settle(resource: &Resource, object: &mut Value) -> Result<Op
 ///
 /// # Errors
 /// 500 when it cannot be converted, although it is stored.
-pub(super) async fn written(resource: &Resource, stored: Value) -> Result<Value, Status> {
-    match &resource.rules().conversion {
-        Some(conversion) => bring(conversion, resource, stored).await,
-        None => Ok(stored),
-    }
+pub(super) async fn written(resource: &Resource, stored: Value, dry_run: bool) -> Result<Value, Status> {
+    let Some(conversion) = &resource.rules().conversion else {
+        return Ok(stored);
+    };
+    let revision = meta::text(&stored, "resourceVersion").to_owned();
+    let brought = bring(conversion, resource, stored).await;
+    brought.map_err(|status| match dry_run {
+        true => status,
+        false => undecodable(revision, status),
+    })
 }
 
 /// The conversion that a record goes through, unless it is read as it is stored.

@@ -117,7 +117,7 @@ pub fn failed_precondition(work: &Work, name: &str, failed: &str) -> Status {
 mod tests {
     use super::*;
 
-    /// The sizes that kube-apiserver 1.36.3 named of Deployments that were too large.
+    /// The sizes that kube-apiserver 1.37.2 named of Deployments that were too large.
     #[test]
     fn messages_have_the_size_that_the_client_of_etcd_names() {
         let key = Key::new("apps/deployments", "default", "big");

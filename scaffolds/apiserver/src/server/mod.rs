@@ -63,7 +63,7 @@ pub struct Options {
 /// A Kubernetes API server. Clones are handles of the same server, which ends when the last handle is dropped.
 ///
 /// # Guarantees
-/// - It answers as kube-apiserver 1.36 does, or with a 501 that names what is missing.
+/// - It answers as kube-apiserver 1.37 does, or with a 501 that names what is missing.
 /// - No request can stop it: a panic while a request is handled becomes a 500.
 #[derive(Clone)]
 pub struct ApiServer {

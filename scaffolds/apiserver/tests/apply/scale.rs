@@ -1,4 +1,4 @@
-//! managedFields entries that move between an object and its Scale, as observed on kube-apiserver 1.36.
+//! managedFields entries that move between an object and its Scale, as observed on kube-apiserver 1.37.
 
 use kubewright_apiserver::testing::apply::{Schema, Writer, apply, scale_entries, scaled_entries, update};
 use serde_json::{Value, json};

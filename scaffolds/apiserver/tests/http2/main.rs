@@ -42,7 +42,7 @@ async fn a_client_that_offers_both_protocols_gets_http_2_and_any_other_http_1() 
     assert!(answer.starts_with("HTTP/1.1 200 OK\r\n"), "{answer}");
 }
 
-/// The bytes of kube-apiserver 1.36.3 for a client that sends its preface and empty settings.
+/// The bytes of kube-apiserver 1.37.2 for a client that sends its preface and empty settings.
 #[tokio::test]
 async fn the_settings_are_those_of_kube_apiserver() {
     const MOST_STREAMS: u16 = 3;

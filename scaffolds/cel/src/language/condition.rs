@@ -1,5 +1,5 @@
 //! Conditions of admission (`matchConditions`): expressions over `object`, `oldObject`, `request` and `authorizer`, compiled
-//! and evaluated as kube-apiserver 1.36 does. The server does not estimate their cost, but limits it when they run.
+//! and evaluated as kube-apiserver 1.37 does. The server does not estimate their cost, but limits it when they run.
 
 use super::library::{Question, Step};
 use super::meter;

@@ -70,11 +70,11 @@ impl<'a> Evaluator<'a, '_> {
         self.meter.spend(1)?;
         match self.checked.name(expr) {
             Some(Name::Variable(name)) => match self.variables.get(name) {
-                Some(value) => value.clone().map(reached),
+                Some(value) => value.clone(),
                 None => Err(Fault::new(format!("no such attribute(s): {name}"))),
             },
             _ => match self.locals.iter().rev().find(|(local, _)| *local == name) {
-                Some((_, value)) => value.clone().map(reached),
+                Some((_, value)) => value.clone(),
                 None => Err(Fault::new(format!("no such attribute(s): {name}"))),
             },
         }
@@ -105,7 +105,7 @@ impl<'a> Evaluator<'a, '_> {
         if test {
             return Ok(Val::Bool(match &value {
                 Val::Optional(inner) => match inner {
-                    Some(inner) => present(&opened(inner), &key)?.is_some(),
+                    Some(inner) => present(inner, &key)?.is_some(),
                     None => false,
                 },
                 value => present(value, &key)?.is_some(),
@@ -122,7 +122,7 @@ impl<'a> Evaluator<'a, '_> {
     /// `variables.field`, or whether there is such a variable.
     fn composed(&mut self, field: &str, test: bool) -> Outcome<Val<'a>> {
         self.meter.spend(if test { 1 } else { 2 })?;
-        self.variables.select(field, test).map(reached)
+        self.variables.select(field, test)
     }
 
     /// `value.key` or `value[key]`. The result is an optional if `value` is one, or with `optional`.
@@ -133,7 +133,7 @@ impl<'a> Evaluator<'a, '_> {
         };
         let (value, optional) = match value {
             Val::Optional(None) => return Ok(Val::Optional(None)),
-            Val::Optional(Some(inner)) => (opened(&inner), true),
+            Val::Optional(Some(inner)) => ((*inner).clone(), true),
             value => (value, optional),
         };
         if optional {
@@ -482,24 +482,6 @@ fn present<'a>(value: &Val<'a>, key: &Val<'a>) -> Outcome<Option<Val<'a>>> {
             _ => None,
         }),
         _ => Ok(None),
-    }
-}
-
-/// The content of an optional for selections from it. The server does not use the schema there, so fields have their unescaped names
-/// and their JSON types.
-fn opened<'a>(inner: &Rc<Val<'a>>) -> Val<'a> {
-    match &**inner {
-        Val::Map(Map::Json(map, Some(_))) => Val::Map(Map::json(map, None)),
-        Val::List(list) => Val::List(list.untyped()),
-        other => other.clone(),
-    }
-}
-
-/// The value of a variable; if it is an optional, its content.
-fn reached(value: Val<'_>) -> Val<'_> {
-    match value {
-        Val::Optional(Some(inner)) if matches!(&*inner, Val::Map(_) | Val::List(_)) => opened(&inner).some(),
-        value => value,
     }
 }
 

@@ -158,11 +158,11 @@ fn regex(text: Option<&Val<'_>>, pattern: Option<&Val<'_>>) -> u64 {
 fn standard(overload: &str, function: &str, args: &[Val<'_>]) -> u64 {
     let (first, second) = (args.first(), args.get(1));
     match overload {
-        "starts_with_string" | "ends_with_string" | "string_to_bytes" | "bytes_to_string" | "strings_quote"
-        | "string_format" => read(first, 1.0),
+        "starts_with_string" | "ends_with_string" => read(second, 1.0),
+        "string_to_bytes" | "bytes_to_string" | "strings_quote" | "string_format" => read(first, 1.0),
         "in_list" => size(second),
         "add_string" | "add_bytes" => scaled(size(first).saturating_add(size(second)), TRAVERSAL),
-        "matches_string" => regex(first, second),
+        "matches" | "matches_string" => regex(first, second),
         "contains_string" => read(first, 1.0).saturating_mul(read(second, 1.0)),
         // On the server these operators have one name for all types.
         _ if compares_sizes(overload) || matches!(function, "_==_" | "_!=_") => {

@@ -31,7 +31,7 @@ mod value;
 mod variables;
 mod walk;
 
-pub use library::newest_function;
+pub use library::{ESCAPED, newest_function};
 
 use crate::{schema, stack};
 use kubewright_machinery::cause::{Cause, Objections, Path};

@@ -1,5 +1,5 @@
 //! Expressions of admission policies: their variables, validations, mutations, messages and audit annotations, compiled and
-//! evaluated as kube-apiserver 1.36 does. Their cost is limited when they run.
+//! evaluated as kube-apiserver 1.37 does. Their cost is limited when they run.
 
 use super::admitted::Admitted;
 use super::condition::{self, Spent};

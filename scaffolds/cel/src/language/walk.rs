@@ -272,7 +272,7 @@ impl Run {
             let before = match (optional, old_this.clone()) {
                 (true, None) => Some(Ok(Val::Optional(None))),
                 // On the server an optional may contain an error, which is reported when it is read; an error of `self` is reported first.
-                (true, Some(Err(fault))) => Some(Err(this.clone().err().unwrap_or_else(|| fault.unwrapped()))),
+                (true, Some(Err(fault))) => Some(Err(this.clone().err().unwrap_or(fault))),
                 (true, Some(Ok(before))) => Some(Ok(before.some())),
                 (false, before) => before,
             };

@@ -8,8 +8,8 @@ use serde_json::Value;
 pub fn check(references: &[Value], path: &Path) -> Vec<Cause> {
     let mut causes = Vec::new();
     let mut controller: Option<String> = None;
-    for reference in references {
-        causes.extend(one(reference, path));
+    for (index, reference) in references.iter().enumerate() {
+        causes.extend(one(reference, &path.index(index)));
         if reference.get("controller") != Some(&Value::Bool(true)) {
             continue;
         }
@@ -32,13 +32,13 @@ fn one(reference: &Value, path: &Path) -> Vec<Cause> {
     let mut causes = Vec::new();
     let api_version = text(reference, "apiVersion");
     let (group, version) = group_version(api_version);
-    if version.is_empty() {
+    if !api_version.is_empty() && version.is_empty() {
         let at = path.child("apiVersion");
-        causes.push(at.invalid(api_version, "version must not be empty"));
+        causes.push(at.invalid(api_version, "must be <group>/<version> or <version>"));
     }
-    for field in ["kind", "name", "uid"] {
+    for field in ["apiVersion", "kind", "name", "uid"] {
         if text(reference, field).is_empty() {
-            causes.push(path.child(field).invalid("", "must not be empty"));
+            causes.push(path.child(field).required("must not be empty"));
         }
     }
     if (group, version, text(reference, "kind")) == ("", "v1", "Event") {

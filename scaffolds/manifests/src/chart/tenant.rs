@@ -7,7 +7,7 @@ use kubewright_schema::rbac::{PolicyRule, normalise};
 use serde_json::{Value, json};
 
 /// Objects that Kubernetes' ClusterRole `admin` lets its users write in their namespace: group, kind, resource. From `kubectl get clusterrole
-/// admin` of v1.36. Its users have all verbs of [`VERBS`] for them.
+/// admin` of v1.37. Its users have all verbs of [`VERBS`] for them.
 const OF_ADMINS: [(&str, &str, &str); 20] = [
     ("", "ConfigMap", "configmaps"),
     ("", "PersistentVolumeClaim", "persistentvolumeclaims"),

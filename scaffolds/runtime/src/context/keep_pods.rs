@@ -19,7 +19,7 @@ use crate::{
     priority::Priority,
 };
 
-/// The most Pods that one reconcile creates or deletes: `BurstReplicas` of the ReplicaSet controller (Kubernetes 1.36).
+/// The most Pods that one reconcile creates or deletes: `BurstReplicas` of the ReplicaSet controller (Kubernetes 1.37).
 /// The rest is left to a later reconcile, after reconciles of other objects.
 const BURST: usize = 500;
 

@@ -16,7 +16,7 @@ const CONVERSION: &str = "kubewright.dev/conversion";
 ///
 /// # Guarantees
 /// Limits, patterns, rules and defaults may differ: each version validates what is written through it. The fields may not differ, not
-/// even optional ones: measured on kube-apiserver 1.36, any write through a version that lacks a field, even a patch of the
+/// even optional ones: measured on kube-apiserver 1.37, any write through a version that lacks a field, even a patch of the
 /// status, removes that field from the stored object.
 pub(crate) fn findings(crd: &Value, types: &BTreeMap<String, String>) -> Vec<Finding> {
     if crd["spec"]["conversion"]["strategy"] == "Webhook" || crd["metadata"]["annotations"][CONVERSION] == "Webhook" {

@@ -1,4 +1,4 @@
-//! The marks of the fields of Kubernetes' types, as controller-gen v0.23.0 reads them from the Go types of Kubernetes 1.36.
+//! The marks of the fields of Kubernetes' types, as controller-gen v0.23.0 reads them from the Go types of Kubernetes 1.37.
 
 use std::{collections::HashMap, sync::OnceLock};
 

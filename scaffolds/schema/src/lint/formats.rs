@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-/// The supported formats of strings (k8s.io/apiextensions-apiserver v0.36, pkg/apiserver/validation/formats.go); dashes in a format's
+/// The supported formats of strings (k8s.io/apiextensions-apiserver v0.37, pkg/apiserver/validation/formats.go); dashes in a format's
 /// name are ignored.
 const OF_STRINGS: [&str; 26] = [
     "bsonobjectid",
@@ -44,16 +44,20 @@ pub(super) fn unknown(value: &Value) -> Vec<(String, String)> {
                 .map(|format| (field.to_owned(), format.to_owned())),
         );
     };
-    let versions = value.pointer("/spec/versions").and_then(Value::as_array);
-    match versions {
+    walk_all(value, &mut visit);
+    found
+}
+
+/// Calls `visit` with each schema inside of a schema, or inside of those of all versions of a CRD, and the field that it describes.
+pub(super) fn walk_all(value: &Value, visit: &mut dyn FnMut(&Map<String, Value>, &str)) {
+    match value.pointer("/spec/versions").and_then(Value::as_array) {
         Some(versions) => {
             for version in versions {
-                walk(&version["schema"]["openAPIV3Schema"], "", &mut visit);
+                walk(&version["schema"]["openAPIV3Schema"], "", visit);
             }
         }
-        None => walk(value, "", &mut visit),
+        None => walk(value, "", visit),
     }
-    found
 }
 
 /// The unsupported formats of a schema, each as field, message and remedy.

@@ -1,5 +1,6 @@
 //! The rules of list types and map types, by which server-side apply merges.
 
+use super::formats;
 use kubewright_machinery::cause::{Cause, Path};
 use serde_json::{Map, Value};
 
@@ -53,6 +54,27 @@ pub(super) fn check(schema: &Schema, path: &Path, causes: &mut Vec<Cause>) {
             "cannot be nullable when x-kubernetes-list-type is {list_type}"
         )));
     }
+}
+
+/// The remedy for a set of objects or lists.
+pub(super) const NO_SET: &str = "use `#[schemars(extend(\"x-kubernetes-list-type\" = \"atomic\"))]`, or for objects \
+                                 `\"map\"` with `x-kubernetes-list-map-keys`";
+
+/// The fields of a schema, or of all versions of a CRD, that are sets of objects or lists, each with the server's warning.
+pub(super) fn odd_sets(value: &Value) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    formats::walk_all(value, &mut |schema, field| {
+        let items = schema.get("items").and_then(|items| items["type"].as_str());
+        if let (Some("set"), Some(items @ ("object" | "array"))) =
+            (schema.get("x-kubernetes-list-type").and_then(Value::as_str), items)
+        {
+            let warning = format!(
+                "x-kubernetes-list-type: set for items of type \"{items}\" is not supported by server-side apply or CEL validation rules"
+            );
+            found.push((field.to_owned(), warning));
+        }
+    });
+    found
 }
 
 fn must_be(wanted: &str, because: &str, kind: &str, path: &Path, causes: &mut Vec<Cause>) {

@@ -1,6 +1,6 @@
 //! Validates a CustomResourceDefinition by the API server's own rules and with its messages, without an API server.
 //!
-//! Measured against kube-apiserver v1.36: the same verdict and the same causes for every CRD of the recorded set
+//! Measured against kube-apiserver v1.37: the same verdict and the same causes for every CRD of the recorded set
 //! (`tests/server/`), which has at least one CRD for each rule.
 //!
 //! Without the feature `cel`, expressions of `x-kubernetes-validations` are not compiled.
@@ -41,12 +41,14 @@ pub fn causes(crd: &Value) -> Vec<Cause> {
     causes
 }
 
-/// The warnings of a v1 API server for `crd`: formats that it does not support and therefore ignores.
+/// The warnings of a v1 API server for `crd`: formats that it does not support and therefore ignores, and sets of what is not a scalar.
 pub fn warnings(crd: &Value) -> Vec<String> {
-    formats::unknown(crd)
-        .into_iter()
-        .map(|(_, format)| format!("unrecognized format \"{format}\""))
-        .collect()
+    let formats = formats::unknown(crd).into_iter();
+    let formats = formats.map(|(_, format)| format!("unrecognized format \"{format}\""));
+    let mut sets: Vec<_> = lists::odd_sets(crd).into_iter().map(|(_, warning)| warning).collect();
+    sets.sort();
+    sets.dedup();
+    formats.chain(sets).collect()
 }
 
 /// The findings for the author of the Rust types: everything for which an API server would refuse `crd` or warn about it, and keywords that
@@ -80,7 +82,9 @@ pub fn findings(crd: &Value, types: &BTreeMap<String, String>) -> Vec<Finding> {
     for (index, _) in versions.iter().enumerate() {
         let schema = &crd["spec"]["versions"][index]["schema"]["openAPIV3Schema"];
         let more = fit::findings(schema).into_iter().chain(remedy::lost(schema));
-        for (field, message, hint) in formats::findings(schema).into_iter().chain(more) {
+        let sets = lists::odd_sets(schema).into_iter();
+        let sets = sets.map(|(field, warning)| (field, warning, lists::NO_SET.to_owned()));
+        for (field, message, hint) in formats::findings(schema).into_iter().chain(more).chain(sets) {
             findings.push(Finding {
                 type_name: type_of(Some(index)),
                 field,

@@ -1,7 +1,7 @@
 //! Finds the rules of a CRD that API servers of older releases refuse.
 
 use super::formats;
-use kubewright_cel::newest_function;
+use kubewright_cel::{ESCAPED, newest_function};
 use serde_json::Value;
 use std::fmt;
 
@@ -18,7 +18,7 @@ pub struct ReleaseNeed {
     pub field: String,
     /// The rule or its message expression.
     pub expression: String,
-    /// The function that the older releases do not have.
+    /// The function that the older releases do not have, or [`ESCAPED`].
     pub function: &'static str,
     /// The first minor release of Kubernetes 1 that accepts the rule.
     pub minor: u16,
@@ -34,10 +34,11 @@ impl fmt::Display for ReleaseNeed {
             function,
             minor,
         } = self;
+        let tick = if *function == ESCAPED { "" } else { "`" };
         write!(
             f,
-            "`{kind}` {version}, `{field}`: the rule `{expression}` needs Kubernetes 1.{minor}: older API servers do not know `{function}`, \
-             and refuse the CRD"
+            "`{kind}` {version}, `{field}`: the rule `{expression}` needs Kubernetes 1.{minor}: older API servers do not know \
+             {tick}{function}{tick}, and refuse the CRD"
         )
     }
 }

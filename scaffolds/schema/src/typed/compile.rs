@@ -49,7 +49,7 @@ fn add_object_meta(object: &mut Object<String, Value>) {
     }
 }
 
-/// ObjectMeta and the definitions that it refers to, recorded from kube-apiserver 1.36 without descriptions.
+/// ObjectMeta and the definitions that it refers to, recorded from kube-apiserver 1.37 without descriptions.
 fn meta(name: &str) -> Option<Value> {
     let definitions: Value = serde_json::from_str(include_str!("metadata.json")).ok()?;
     definitions.get(name).cloned()

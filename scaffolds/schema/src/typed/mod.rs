@@ -1,5 +1,5 @@
 //! Values by the types of server-side apply: each is validated against its type, and configurations are merged into
-//! objects, as structured-merge-diff (the library of kube-apiserver 1.36) does. Pure functions of values; who owns which
+//! objects, as structured-merge-diff (the library of kube-apiserver 1.37) does. Pure functions of values; who owns which
 //! field is the API server's business.
 //!
 //! - [`Schema`] has the types of a kind, compiled from OpenAPI or from the schema of a CRD.

@@ -52,11 +52,11 @@ fn list<'a>(object: &'a Object, key: &str) -> &'a [Value] {
 
 fn manager(entry: &Object, path: &Path, causes: &mut Vec<Cause>) {
     let (operation, kind) = (text(entry, "operation"), text(entry, "fieldsType"));
-    if !["Apply", "Update"].contains(&operation) {
-        causes.push(
-            path.child("operation")
-                .invalid(operation, "must be `Apply` or `Update`"),
-        );
+    let at = path.child("operation");
+    match operation {
+        "Apply" | "Update" => {}
+        "" => causes.push(at.required("must not be empty")),
+        other => causes.push(at.unsupported(other, &["Apply", "Update"])),
     }
     if !["", "FieldsV1"].contains(&kind) {
         causes.push(path.child("fieldsType").invalid(kind, "must be `FieldsV1`"));

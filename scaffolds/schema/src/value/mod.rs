@@ -28,7 +28,7 @@
 //!
 //! # Guarantees
 //! The causes (reason, field and message), the pruned fields and the defaults are those of
-//! kube-apiserver v1.36: the tests compare with its recorded responses for some thousand values. Where kube-apiserver iterates over a map in random order,
+//! kube-apiserver v1.37: the tests compare with its recorded responses for some thousand values. Where kube-apiserver iterates over a map in random order,
 //! here the order follows the names.
 //!
 //! # Caveats

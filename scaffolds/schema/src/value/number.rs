@@ -57,13 +57,8 @@ pub(super) fn is_integral(float: f64) -> bool {
     if !(-MOST..=MOST).contains(&float) {
         return false;
     }
-    let whole = float.trunc();
-    if float == whole {
-        return true;
-    }
-    // The server compares with the conversion to an unsigned integer, which for a negative float is far from it.
-    let (near, size) = if float > 0.0 { (whole, float) } else { return false };
-    near != 0.0 && (float - near).abs() / (size + near) < 1e-9
+    let whole = float.round();
+    float == whole || whole != 0.0 && (float - whole).abs() < 1e-9 * whole.abs()
 }
 
 pub(super) fn check(number: Numeric, node: &Node, at: &At) -> Verdict {

@@ -624,6 +624,31 @@ fn expensive() -> Vec<Case> {
         ),
         ("a regex", with(text(None), &["self.matches('^[a-z]*$')"])),
         (
+            "a regex as a function on items",
+            list(None, with(text(None), &["matches(self, '^[a-z]*$')"])),
+        ),
+        (
+            "names of resources",
+            list(
+                Some(1000),
+                with(
+                    json!({"type": "object", "x-kubernetes-embedded-resource": true, "x-kubernetes-preserve-unknown-fields": true}),
+                    &["self.metadata.name.contains('abcdefghij') || self.metadata.generateName.contains('abcdefghij')"],
+                ),
+            ),
+        ),
+        (
+            "names of resources with limits",
+            list(
+                Some(1000),
+                with(
+                    json!({"type": "object", "x-kubernetes-embedded-resource": true, "x-kubernetes-preserve-unknown-fields": true,
+                    "properties": {"metadata": {"type": "object", "properties": {"name": {"type": "string", "maxLength": 10}}}}}),
+                    &["self.metadata.name.contains(self.metadata.generateName)"],
+                ),
+            ),
+        ),
+        (
             "a regex on items",
             list(None, with(text(None), &["self.matches('^[a-z]*$')"])),
         ),

@@ -130,6 +130,8 @@ refused! {
         "spec.f.left: API servers store 1 here, and the type does not write it again",
         "spec.f.right: API servers store 1 here, and the type does not write it again"
     ];
+    a_set_of_objects: BTreeSet<Item>
+        => ["spec.f: x-kubernetes-list-type: set for items of type \"object\" is not supported by server-side apply or CEL"];
     two_names_of_a_variant: Colour => ["spec.f: API servers store \"Green\" here, and after the operator's next write"];
 }
 
@@ -169,8 +171,9 @@ emitted! {
         => {"type": "array", "items": {"type": "string"}, "x-kubernetes-list-type": "set"};
     an_optional_set: Option<HashSet<i32>>
         => {"type": "array", "items": {"type": "integer", "format": "int32"}, "x-kubernetes-list-type": "set"};
-    a_set_of_objects: BTreeSet<Item> => {"type": "array", "x-kubernetes-list-type": "set", "items": {
-        "type": "object", "required": ["name"], "properties": {"name": {"type": "string"}}, "x-kubernetes-map-type": "atomic",
+    #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
+    a_set_of_objects_whose_author_wants_a_list: BTreeSet<Item> => {"type": "array", "x-kubernetes-list-type": "atomic", "items": {
+        "type": "object", "required": ["name"], "properties": {"name": {"type": "string"}},
     }};
     #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
     a_set_whose_author_wants_a_list: BTreeSet<String>

@@ -6,7 +6,7 @@ use kubewright_apiserver::PROGRAM_VERSION;
 /// The program.
 pub const KUBE_APISERVER: Program = Program {
     name: "kube-apiserver",
-    about: "The kube-apiserver of `kubewright envtest`: answers as kube-apiserver 1.36, with its objects in memory.",
+    about: "The kube-apiserver of `kubewright envtest`: answers as kube-apiserver 1.37, with its objects in memory.",
     version: PROGRAM_VERSION,
     flags: FLAGS,
     differs: "What this server does not do\nanswers 501 with its name: docs/src/reference/fidelity.md. Objects end with the process.",

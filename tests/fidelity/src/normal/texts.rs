@@ -45,6 +45,8 @@ pub(super) fn listed(mut text: String) -> String {
     if let (Some(at), Some(end)) = (text.find(" (possibly because of "), text.find("-ca\")")) {
         text.replace_range(at..end + 5, "");
     }
+    // Go's protobuf writes one of two spaces into its errors, so that nobody relies on them: which one depends on the program.
+    text = text.replace("proto:\u{a0}", "proto: ");
     if let Some(at) = text.find("\n@@") {
         text.truncate(at);
     }

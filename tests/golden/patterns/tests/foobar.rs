@@ -61,7 +61,7 @@ async fn is_ready(objects: &Api<FooBar>, verdict: &str, replicas: i32) -> Result
 }
 
 async fn is_asked_for(children: &Api<Deployment>, replicas: i32) -> Result<bool> {
-    let spec = children.get(CHILD).await?.spec.unwrap_or_default();
+    let spec = children.get(CHILD).await?.spec;
     Ok(spec.replicas == Some(replicas))
 }
 

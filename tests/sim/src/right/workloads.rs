@@ -67,7 +67,7 @@ impl Reconciler<FooBar> for Deploys {
         let labels = BTreeMap::from([("app".to_owned(), object.name_any())]);
         let wanted = Deployment {
             metadata: named(&object.name_any(), "main"),
-            spec: Some(DeploymentSpec {
+            spec: DeploymentSpec {
                 replicas: Some(2),
                 selector: LabelSelector {
                     match_labels: Some(labels.clone()),
@@ -75,7 +75,7 @@ impl Reconciler<FooBar> for Deploys {
                 },
                 template: pods(&object, Some(labels)),
                 ..DeploymentSpec::default()
-            }),
+            },
             ..Deployment::default()
         };
         let name = wanted.name_any();

@@ -114,16 +114,12 @@ async fn convert(object: &mut Value, from: &Resource, to: &Resource) -> Result<(
     Ok(())
 }
 
-/// Reads the metadata of a custom object: malformed fields are dropped, unless the object is converted.
-fn read_metadata(asked: &Asked<'_>, resource: &Resource, object: &mut Value) -> Result<(), Status> {
-    if resource.version != asked.resource().version {
-        object_meta::decode(&meta::of_mut(object).clone().into(), "").map_err(|why| Status::new(500, "", why))?;
-    }
+/// Reads the metadata of a custom object: unknown fields are dropped. Malformed ones are left to the validation.
+fn read_metadata(object: &mut Value) {
     meta::of_mut(object).retain(|field, value| {
         let alone = json!({field.as_str(): value.clone()});
-        object_meta::decode(&alone, "").is_ok_and(|decoded| decoded.unknown.is_empty())
+        object_meta::decode(&alone, "").map_or(true, |decoded| decoded.unknown.is_empty())
     });
-    Ok(())
 }
 
 /// Checks that an object of a built-in kind still is one; what it leaves out is filled in.
@@ -180,7 +176,7 @@ fn decode(asked: &Asked<'_>, resource: &Resource, object: &mut Value) -> Result<
         Status::internal(why.map_or(status.message.as_str(), |(_, why)| why))
     })?;
     if !resource.is_typed() {
-        read_metadata(asked, resource, object)?;
+        read_metadata(object);
     }
     meta::of_mut(object);
     resource.strategy.default(object);

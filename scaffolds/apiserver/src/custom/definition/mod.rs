@@ -76,7 +76,7 @@ impl Definition {
                 updates_unconditionally: false,
                 metadata_passes: MetadataPass::UPDATE,
                 status_metadata_passes: MetadataPass::UPDATE,
-                columns: vec![created_at()],
+                columns: columns(),
                 etcd_directory: Some("apiextensions.k8s.io/customresourcedefinitions"),
                 ..Rules::default()
             },
@@ -166,7 +166,24 @@ impl Strategy for Definition {
     }
 
     fn cells(&self, object: &Value, _now: i64) -> Vec<Value> {
-        vec![object["metadata"]["creationTimestamp"].clone()]
+        let (spec, names) = (&object["spec"], &object["spec"]["names"]);
+        let short: Vec<&str> = names["shortNames"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+            .collect();
+        let mut conditions = object["status"]["conditions"].as_array().into_iter().flatten();
+        let is_established = conditions.any(|it| it["type"] == "Established" && it["status"] == "True");
+        vec![
+            spec["scope"].clone(),
+            json!(served_versions(spec)),
+            object["metadata"]["creationTimestamp"].clone(),
+            spec["group"].clone(),
+            names["kind"].clone(),
+            json!(short.join(",")),
+            json!(is_established),
+        ]
     }
 }
 
@@ -179,12 +196,36 @@ fn check_bundle(crd: &Value) -> Result<(), String> {
         .map_err(|at| format!("illegal base64 data at input byte {at}"))
 }
 
-/// The only column after the name.
-fn created_at() -> Column {
-    Column {
-        name: "Created At".to_owned(),
-        r#type: "date".to_owned(),
-        description: CREATED.to_owned(),
+/// The columns after the name.
+fn columns() -> Vec<Column> {
+    let column = |name: &str, r#type: &str, priority, description: &str| Column {
+        name: name.to_owned(),
+        r#type: r#type.to_owned(),
+        description: description.to_owned(),
+        priority,
         ..Column::default()
-    }
+    };
+    vec![
+        column("Scope", "string", 0, "Cluster/Namespaced"),
+        column("Versions", "string", 0, "Served versions"),
+        column("Created At", "date", 0, CREATED),
+        column("Group", "string", 1, "API group"),
+        column("Kind", "string", 1, "CustomResource kind"),
+        column("ShortNames", "string", 1, "Short names"),
+        column("Established", "boolean", 1, "Established status"),
+    ]
+}
+
+/// The served versions, sorted; the stored one is marked.
+fn served_versions(spec: &Value) -> String {
+    let versions = spec["versions"].as_array().into_iter().flatten();
+    let served = versions.filter(|version| version["served"] == true);
+    let mut names: Vec<String> = served
+        .map(|version| {
+            let mark = if version["storage"] == true { "(storage)" } else { "" };
+            format!("{}{mark}", version["name"].as_str().unwrap_or_default())
+        })
+        .collect();
+    names.sort();
+    names.join(",")
 }

@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, fmt::Write};
 
 use serde_json::{Value, json};
 
-use super::{configuration::warnings, matching};
+use super::{configuration::name, matching};
 use crate::{
     kinds::{
         faults::Faults,
@@ -19,7 +19,10 @@ use crate::{
 
 pub(in crate::kinds) fn mutating() -> BuiltInKind {
     BuiltInKind {
-        validate: mutates,
+        validate: |at, faults| {
+            mutates(at, faults);
+            name(at, faults);
+        },
         validate_update: |new, _, faults| mutates(new, faults),
         ..binding()
     }
@@ -27,7 +30,10 @@ pub(in crate::kinds) fn mutating() -> BuiltInKind {
 
 pub(in crate::kinds) fn validating() -> BuiltInKind {
     BuiltInKind {
-        validate: validates,
+        validate: |at, faults| {
+            validates(at, faults);
+            name(at, faults);
+        },
         validate_update: |new, _, faults| validates(new, faults),
         ..binding()
     }
@@ -42,7 +48,6 @@ fn binding() -> BuiltInKind {
             ..Rules::default()
         },
         // A policy has the same structs, and their defaults.
-        warnings,
         cells,
         ..BuiltInKind::default()
     }
@@ -112,7 +117,7 @@ fn actions(at: &Located<'_>, faults: &mut Faults) {
         faults.invalid(at, detail);
     }
     if seen.is_empty() {
-        faults.required(at, "at least one validation action is required");
+        faults.declared(|faults| faults.required(at, ""));
     }
 }
 

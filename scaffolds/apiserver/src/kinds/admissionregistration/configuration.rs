@@ -9,7 +9,7 @@ use crate::{
     kinds::{
         edit::{Fields, set},
         faults::Faults,
-        kind::{BuiltInKind, Change, StructDefault, Warnings},
+        kind::{BuiltInKind, StructDefault},
         located::Located,
         row::Row,
     },
@@ -54,9 +54,11 @@ fn configuration() -> BuiltInKind {
             ..Rules::default()
         },
         distinguishes_empty: &["webhooks"],
-        validate: |at, faults| validate(at, &Tolerated::default(), faults),
+        validate: |at, faults| {
+            validate(at, &Tolerated::default(), faults);
+            name(at, faults);
+        },
         validate_update: |new, old, faults| validate(new, &Tolerated::by(new, old), faults),
-        warnings,
         cells,
         ..BuiltInKind::default()
     }
@@ -84,16 +86,15 @@ fn validate(at: &Located<'_>, tolerated: &Tolerated, faults: &mut Faults) {
 /// Names that a server with manifests of its own reserves for them.
 const STATIC: &str = ".static.k8s.io";
 
-/// The warnings about the names of all kinds of the group.
-pub(super) fn warnings(Change { new: at, .. }: Change<'_, '_>) -> Warnings {
-    let is_reserved = at.at("metadata.name").str().ends_with(STATIC);
-    let warning = || {
-        format!(
-            "metadata.name: names ending with {STATIC:?} are reserved for static manifest-based configurations and cannot \
-             be managed via the API"
-        )
-    };
-    is_reserved.then(warning).into_iter().collect()
+/// The rule for the name of a new object of any kind of the group.
+pub(super) fn name(at: &Located<'_>, faults: &mut Faults) {
+    let name = at.at("metadata.name");
+    if name.str().ends_with(STATIC) {
+        let detail = format!(
+            "names ending with {STATIC:?} are reserved for static manifest-based configurations and cannot be managed via the API"
+        );
+        faults.invalid(&name, &detail);
+    }
 }
 
 fn cells(row: &Row<'_>) -> Vec<Value> {

@@ -4,7 +4,7 @@ use kubewright_machinery::names::{Unit, label_1035};
 use kubewright_schema::policy::{Policy, Purpose};
 use serde_json::{Value, json};
 
-use super::{configuration::warnings, expressions, matching, mutations, webhook::one_of};
+use super::{configuration::name, expressions, matching, mutations, webhook::one_of};
 use crate::{
     kinds::{
         conditions::conditions,
@@ -25,7 +25,10 @@ pub(in crate::kinds) fn mutating() -> BuiltInKind {
             matching::DEFAULTS[0],
             matching::DEFAULTS[1],
         ],
-        validate: |at, faults| mutates(at, None, faults),
+        validate: |at, faults| {
+            mutates(at, None, faults);
+            name(at, faults);
+        },
         validate_update: |new, old, faults| mutates(new, Some(old), faults),
         cells: |row| cells(row, "spec.mutations"),
         ..policy()
@@ -46,7 +49,10 @@ pub(in crate::kinds) fn validating() -> BuiltInKind {
             matching::DEFAULTS[1],
         ],
         prepare_status,
-        validate: |at, faults| validates(at, None, faults),
+        validate: |at, faults| {
+            validates(at, None, faults);
+            name(at, faults);
+        },
         validate_update: |new, old, faults| validates(new, Some(old), faults),
         validate_status: |new, _, faults| validate_status(&new.get("status"), faults),
         cells: |row| cells(row, "spec.validations"),
@@ -62,7 +68,6 @@ fn policy() -> BuiltInKind {
             metadata_passes: MetadataPass::VALIDATE,
             ..Rules::default()
         },
-        warnings,
         ..BuiltInKind::default()
     }
 }

@@ -7,8 +7,9 @@ use serde_json::{Value, json};
 use crate::{
     kinds::{
         edit::{Fields, each, made, set, set_text, text, within},
-        faults::{Faults, quoted},
+        faults::{Faults, quoted, shown as value_shown},
         format::label,
+        int_or_percent::{amount, at_most_all, share},
         kind::{BuiltInKind, Change, Warnings},
         labels::{annotations, is_sound, labels, shown},
         located::Located,
@@ -58,6 +59,7 @@ fn default(object: &mut Fields) {
             && let Some(rolling) = within(strategy, "rollingUpdate")
         {
             set(rolling, "partition", 0);
+            set(rolling, "maxUnavailable", 1);
         }
     }
     for claim in each(spec, "volumeClaimTemplates") {
@@ -93,7 +95,17 @@ fn basics(spec: &Located<'_>, faults: &mut Faults) {
             faults.invalid_as(&rolling, &shown, "only allowed for updateStrategy 'RollingUpdate'");
         }
         "OnDelete" => {}
-        "RollingUpdate" => faults.not_negative(&rolling.get("partition")),
+        "RollingUpdate" => {
+            faults.not_negative(&rolling.get("partition"));
+            let unavailable = rolling.get("maxUnavailable");
+            if unavailable.is_set() {
+                amount(&unavailable, faults);
+                if share(&unavailable) == 0 {
+                    faults.invalid(&unavailable, "cannot be 0");
+                }
+                at_most_all(&unavailable, faults);
+            }
+        }
         other => {
             let shown = format!(r#"{{"Type":{},"RollingUpdate":null}}"#, quoted(other));
             faults.invalid_as(&strategy, &shown, "must be 'RollingUpdate' or 'OnDelete'");
@@ -162,16 +174,6 @@ fn with_claims(spec: &Located<'_>) -> Value {
     template
 }
 
-const CHANGEABLE: [&str; 7] = [
-    "replicas",
-    "template",
-    "updateStrategy",
-    "minReadySeconds",
-    "ordinals",
-    "revisionHistoryLimit",
-    "persistentVolumeClaimRetentionPolicy",
-];
-
 fn validate_update(new: &Located<'_>, old: &Located<'_>, faults: &mut Faults) {
     let (spec, before) = (new.get("spec"), old.get("spec"));
     basics(&spec, faults);
@@ -183,14 +185,72 @@ fn validate_update(new: &Located<'_>, old: &Located<'_>, faults: &mut Faults) {
         },
         faults,
     );
-    let [new, old] = [&spec, &before].map(|it| without(it.value, &CHANGEABLE));
-    if !semantic::equal("apps.v1.StatefulSetSpec", &new, &old) {
-        faults.forbidden(
-            &spec,
-            "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', \
-             'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden",
-        );
+    for field in ["selector", "volumeClaimTemplates", "serviceName", "podManagementPolicy"] {
+        let (now, was) = (spec.get(field), before.get(field));
+        let [alone, before] = [&now, &was].map(|it| json!({field: it.value}));
+        if !semantic::equal("apps.v1.StatefulSetSpec", &alone, &before) {
+            let shown = match field {
+                "volumeClaimTemplates" => claims_in_go(&now),
+                _ => value_shown(now.value),
+            };
+            faults.invalid_as(&now, &shown, "field is immutable");
+        }
     }
+}
+
+/// The claims as Go prints them: the internal type has no names of JSON but for the metadata.
+fn claims_in_go(at: &Located<'_>) -> String {
+    let claims: Vec<String> = at.items().map(|claim| claim_in_go(&claim)).collect();
+    format!("[{}]", claims.join(","))
+}
+
+fn claim_in_go(claim: &Located<'_>) -> String {
+    let (spec, status) = (claim.get("spec"), claim.get("status"));
+    let fields = |at: &Located<'_>, names: &[&str]| {
+        let field = |name: &&str| {
+            let (head, rest) = name.split_at(1);
+            let path = format!("{}{rest}", head.to_lowercase());
+            format!("\"{name}\":{}", at.get(&path).value)
+        };
+        names.iter().map(field).collect::<Vec<_>>().join(",")
+    };
+    let metadata: Vec<String> = ["name", "labels", "annotations"]
+        .iter()
+        .filter(|name| claim.get("metadata").get(name).is_set())
+        .map(|name| format!("\"{name}\":{}", claim.get("metadata").get(name).value))
+        .collect();
+    format!(
+        r#"{{{},"Spec":{{"AccessModes":{},"Selector":{},"Resources":{{{}}},"VolumeName":{},{}}},"Status":{{{}}}}}"#,
+        metadata.join(","),
+        spec.get("accessModes").value,
+        spec.get("selector").value,
+        fields(&spec.get("resources"), &["Limits", "Requests"]),
+        quoted(spec.get("volumeName").str()),
+        fields(
+            &spec,
+            &[
+                "StorageClassName",
+                "VolumeMode",
+                "DataSource",
+                "DataSourceRef",
+                "VolumeAttributesClassName"
+            ]
+        ),
+        fields(
+            &status,
+            &[
+                "Phase",
+                "AccessModes",
+                "Capacity",
+                "Conditions",
+                "AllocatedResources",
+                "AllocatedResourceStatuses",
+                "CurrentVolumeAttributesClassName",
+                "ModifyVolumeStatus",
+                "HealthStatus"
+            ]
+        ),
+    )
 }
 
 fn without(value: &Value, names: &[&str]) -> Value {

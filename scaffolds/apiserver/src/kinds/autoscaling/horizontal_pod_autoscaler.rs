@@ -2,19 +2,26 @@
 
 use serde_json::{Value, json};
 
-use crate::kinds::{
-    amounts::{NEGATIVE, quantity},
-    edit::{Fields, made, set, within},
-    faults::{Faults, quoted},
-    format::path_segment,
-    kind::BuiltInKind,
-    located::Located,
-    row::{Row, shown_or},
+use crate::{
+    kinds::{
+        amounts::{NEGATIVE, quantity},
+        edit::{Fields, made, set, within},
+        faults::{Faults, quoted},
+        format::path_segment,
+        kind::BuiltInKind,
+        located::Located,
+        row::{Row, shown_or},
+    },
+    strategy::Rules,
 };
 
 pub(in crate::kinds) fn kind() -> BuiltInKind {
     BuiltInKind {
         defaults: &[("autoscaling.v2.HorizontalPodAutoscaler", default)],
+        rules: Rules {
+            counts_generation: true,
+            ..Rules::default()
+        },
         validate,
         validate_update,
         cells,
@@ -67,17 +74,15 @@ const SOURCES: [(&str, &str); 5] = [
 const TYPES: [&str; 5] = ["ContainerResource", "External", "Object", "Pods", "Resource"];
 
 pub(super) fn validate(at: &Located<'_>, faults: &mut Faults) {
-    scaled(at, 1, true, faults);
+    scaled(at, true, faults);
 }
 
 pub(super) fn validate_update(new: &Located<'_>, old: &Located<'_>, faults: &mut Faults) {
-    let before = old.at("spec.minReplicas");
-    let lowest = i64::from(!(before.is_set() && before.int() == 0));
     let same = |name: &str| {
         let path = format!("spec.scaleTargetRef.{name}");
         new.at(&path).value == old.at(&path).value
     };
-    scaled(new, lowest, !(same("apiVersion") && same("kind")), faults);
+    scaled(new, !(same("apiVersion") && same("kind")), faults);
 }
 
 /// Checks that an API version names its group, which only kinds of the core group may omit.
@@ -92,17 +97,17 @@ fn group(at: &Located<'_>, faults: &mut Faults) {
     }
 }
 
-fn scaled(at: &Located<'_>, lowest: i64, checks_group: bool, faults: &mut Faults) {
+fn scaled(at: &Located<'_>, checks_group: bool, faults: &mut Faults) {
     let spec = at.get("spec");
     let (least, most) = (spec.get("minReplicas"), spec.get("maxReplicas"));
-    if least.is_set() && least.int() < lowest {
-        faults.invalid(&least, &format!("must be greater than or equal to {lowest}"));
+    if least.is_set() && least.int() < 0 {
+        faults.invalid(&least, "must be greater than or equal to 0");
     }
-    match most.int() {
-        0 => faults.required(&most, "must be set and greater than 0"),
+    faults.declared(|faults| match most.int() {
+        0 => faults.required(&most, ""),
         ..0 => faults.invalid(&most, "must be greater than or equal to 1"),
         _ => {}
-    }
+    });
     if least.is_set() && most.int() < least.int() {
         faults.invalid(&most, "must be greater than or equal to `minReplicas`");
     }

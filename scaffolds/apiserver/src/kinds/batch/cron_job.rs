@@ -45,7 +45,7 @@ fn validate(at: &Located<'_>, faults: &mut Faults) {
     let spec = at.get("spec");
     let schedule = spec.get("schedule");
     if schedule.str().is_empty() {
-        faults.required(&schedule, "");
+        faults.declared(|faults| faults.required(&schedule, ""));
     } else {
         if let Err(sentence) = parse(schedule.str()) {
             faults.invalid(&schedule, &sentence);

@@ -286,14 +286,18 @@ fn validate_conditions(at: &Located<'_>, faults: &mut Faults) {
             "" => faults.required(&status, ""),
             _ => faults.one_of(&status, known),
         }
-        let other = APPROVALS.into_iter().find(|other| *other != name.str());
-        if APPROVALS.contains(&name.str()) && other.is_some_and(|other| seen.contains(other)) {
-            let detail = "Approved and Denied conditions are mutually exclusive";
-            faults.invalid_as(at, &quoted(name.str()), detail);
-        }
         if !seen.insert(name.str()) {
             faults.duplicate(&name);
         }
+    }
+    if APPROVALS.iter().all(|name| seen.contains(name)) {
+        let both = APPROVALS.map(|name| format!("conditions[{{\"type\": \"{name}\"}}]"));
+        let shown = quoted(&format!("{{{}}}", both.join(", ")));
+        let detail = format!(
+            "must specify at most one of: {}",
+            both.map(|it| format!("`{it}`")).join(", ")
+        );
+        faults.declared(|faults| faults.invalid_as(at, &shown, &detail));
     }
 }
 

@@ -112,10 +112,7 @@ fn validate_update(new: &Located<'_>, old: &Located<'_>, faults: &mut Faults) {
     }
     let (provider, was) = (spec.get("providerID"), before.get("providerID"));
     if !was.str().is_empty() && provider.str() != was.str() {
-        faults.forbidden(
-            &provider,
-            "node updates may not change providerID except from \"\" to valid",
-        );
+        faults.declared(|faults| faults.invalid_as(&provider, "null", "field cannot be modified once set"));
     }
     taints(&spec.get("taints").called("metadata.taints"), faults);
     if spec.get("externalID").str() != before.get("externalID").str() {

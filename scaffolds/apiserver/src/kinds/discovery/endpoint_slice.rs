@@ -87,7 +87,7 @@ fn validate(at: &Located<'_>, faults: &mut Faults) {
 fn slice_endpoint(endpoint: &Located<'_>, kind: &str, faults: &mut Faults) {
     let addresses = endpoint.get("addresses");
     if addresses.len() == 0 {
-        faults.required(&addresses, "must contain at least 1 address");
+        faults.declared(|faults| faults.required(&addresses, ""));
     }
     if addresses.len() > 100 {
         faults.too_many(&addresses, 100);
@@ -116,7 +116,7 @@ fn slice_endpoint(endpoint: &Located<'_>, kind: &str, faults: &mut Faults) {
 
 fn validate_update(new: &Located<'_>, old: &Located<'_>, faults: &mut Faults) {
     validate(new, faults);
-    faults.immutable(&new.get("addressType"), &old.get("addressType"));
+    faults.declared_immutable(&new.get("addressType"), &old.get("addressType"));
 }
 
 const MANAGED_BY: &str = "endpointslice.kubernetes.io/managed-by";

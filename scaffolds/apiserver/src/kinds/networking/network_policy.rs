@@ -83,11 +83,7 @@ fn port(at: &Located<'_>, faults: &mut Faults) {
         faults.port(&number);
         if end.is_set() {
             if end.int() < number.int() {
-                faults.invalid_as(
-                    &end,
-                    &number.int().to_string(),
-                    "must be greater than or equal to `port`",
-                );
+                faults.invalid(&end, "must be greater than or equal to `port`");
             }
             faults.port(&end);
         }

@@ -25,7 +25,7 @@ pub(in crate::kinds) fn kind() -> BuiltInKind {
         validate,
         validate_update: |new, old, faults| {
             validate(new, faults);
-            faults.immutable_text(&new.get("handler"), &old.get("handler"));
+            faults.declared_immutable(&new.get("handler"), &old.get("handler"));
         },
         cells: |row| vec![row.name(), row.text("handler"), row.age()],
         ..BuiltInKind::default()

@@ -12,7 +12,7 @@ mod os;
 mod overlaps;
 mod port_conflicts;
 mod probe;
-mod resources;
+pub(in crate::kinds) mod resources;
 mod security;
 pub(in crate::kinds) mod spec;
 mod spread;

@@ -130,7 +130,7 @@ pub(super) fn pod_resources(spec: &Located<'_>, around: &PodContext<'_>, faults:
 }
 
 /// The amount of a resource that the containers have at a time: init containers that end count with the sidecars before them.
-fn together(spec: &Located<'_>, side: &str, name: &str) -> Quantity {
+pub fn together(spec: &Located<'_>, side: &str, name: &str) -> Quantity {
     let of = |container: &Located<'_>| {
         quantity(&container.get("resources").get(side).get(name)).unwrap_or_else(|| Quantity::of(0))
     };

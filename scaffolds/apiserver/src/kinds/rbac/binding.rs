@@ -74,7 +74,7 @@ pub(in crate::kinds) fn validate_update(new: &Located<'_>, old: &Located<'_>, fa
             part("kind"),
             part("name")
         );
-        faults.invalid_as(&role, &shown, "cannot change roleRef");
+        faults.invalid_as(&role, &shown, "field is immutable");
     }
 }
 

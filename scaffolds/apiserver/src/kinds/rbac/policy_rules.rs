@@ -36,7 +36,7 @@ pub(in crate::kinds) fn validate(at: &Located<'_>, of_cluster: bool, faults: &mu
 
 fn policy_rule(rule: &Located<'_>, of_cluster: bool, faults: &mut Faults) {
     if rule.get("verbs").len() == 0 {
-        faults.required(&rule.get("verbs"), "verbs must contain at least one value");
+        faults.declared(|faults| faults.required(&rule.get("verbs"), ""));
     }
     let (urls, groups, resources) = (
         rule.get("nonResourceURLs"),

@@ -115,8 +115,8 @@ fn topology_term<'a>(expressions: &Located<'a>, faults: &mut Faults) -> BTreeMap
 
 fn validate_update(new: &Located<'_>, old: &Located<'_>, faults: &mut Faults) {
     validate(new, faults);
-    for field in ["parameters", "provisioner", "reclaimPolicy", "volumeBindingMode"] {
-        faults.immutable(&new.get(field), &old.get(field));
+    for field in ["provisioner", "parameters", "reclaimPolicy", "volumeBindingMode"] {
+        faults.declared_immutable(&new.get(field), &old.get(field));
     }
 }
 
@@ -133,20 +133,9 @@ fn warnings(Change { new: at, .. }: Change<'_, '_>) -> Warnings {
 }
 
 fn cells(row: &Row<'_>) -> Vec<Value> {
-    let annotations = row.get("metadata.annotations");
-    let keys = [
-        "storageclass.kubernetes.io/is-default-class",
-        "storageclass.beta.kubernetes.io/is-default-class",
-    ];
-    let is_default = keys.iter().any(|key| annotations.get(key).str() == "true");
-    let name = format!(
-        "{}{}",
-        row.get("metadata.name").str(),
-        if is_default { " (default)" } else { "" }
-    );
     let grows = json!(row.get("allowVolumeExpansion").is_true());
     vec![
-        json!(name),
+        row.name(),
         row.text("provisioner"),
         or_unset(row, "reclaimPolicy", "Delete"),
         or_unset(row, "volumeBindingMode", "Immediate"),

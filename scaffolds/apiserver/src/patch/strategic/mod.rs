@@ -21,7 +21,7 @@ type Members = Map<String, Value>;
 /// # Errors
 /// 400 for a malformed body or directive, 422 for lists of lists, 500 for all other mismatches, as upstream.
 pub fn strategic(object: &Value, patch: &[u8], schema: &Schema, checked: bool) -> Result<Patched, Status> {
-    let (patch, strict_errors) = document(patch, "")?;
+    let (patch, strict_errors) = document(patch)?;
     let mut patch = match patch {
         Value::Null => Members::new(),
         Value::Object(members) => members,

@@ -54,6 +54,7 @@ async fn create(work: &Work<'_>, attributes: &Attributes<'_>, new: Decoded) -> R
         has_empties,
     } = new;
     let resource = work.resource();
+    meta::system::wipe(&mut object);
     meta::system::fill(&mut object, &work.now);
     resource
         .strategy
@@ -96,7 +97,7 @@ async fn create(work: &Work<'_>, attributes: &Attributes<'_>, new: Decoded) -> R
     }
     let mut object = prepared.end(!attributes.dry_run);
     if let Some(stored) = stored {
-        object = convert::written(resource, stored).await?;
+        object = convert::written(resource, stored, attributes.dry_run).await?;
     }
     Ok(Done {
         is_new: true,
@@ -131,6 +132,7 @@ fn validate(work: &Work, object: &Value) -> Result<(), Status> {
     let resource = work.resource();
     let mut causes = meta::validation_passes::created(resource, object);
     causes.extend(resource.strategy.validate(object));
+    meta::validation_passes::distinct(resource, &mut causes);
     if !causes.is_empty() {
         return Err(Status::invalid(work.kind(), meta::text(object, "name"), &causes));
     }

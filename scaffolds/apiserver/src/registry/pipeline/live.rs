@@ -30,7 +30,7 @@ pub struct Live {
     /// The text in the store.
     text: Bytes,
     /// The stored text decoded, if `object` differs from it.
-    stored: Option<Value>,
+    pub stored: Option<Value>,
     /// In the version of the request.
     pub object: Value,
 }

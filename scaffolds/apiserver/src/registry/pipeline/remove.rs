@@ -75,7 +75,7 @@ pub async fn remove(work: &Work<'_>, name: &str, dry_run: bool, decide: &Decide<
         };
         if let Some((mut done, stored)) = live.remove(work, removal, other, attributes.dry_run)? {
             if let Some(stored) = stored {
-                done.object = convert::written(work.resource(), stored).await?;
+                done.object = convert::written(work.resource(), stored, attributes.dry_run).await?;
             }
             return Ok(done);
         }

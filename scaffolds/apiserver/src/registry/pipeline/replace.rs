@@ -71,7 +71,7 @@ impl Live {
             charged.keep();
         }
         let Some(stored) = stored else { return Ok(Some(done)) };
-        let object = convert::written(work.resource(), stored).await?;
+        let object = convert::written(work.resource(), stored, attempt.attributes.dry_run).await?;
         let written = Written { object, text: None };
         Ok(Some(Done { written, ..done }))
     }
@@ -151,7 +151,16 @@ impl Live {
     fn is_another_generation(&self, work: &Work, new: &Value, has_empties: bool) -> bool {
         let rules = work.resource().rules();
         let counts = |field: &str| field != "metadata" && !(field == "status" && rules.has_status);
-        let live = &self.object;
+        // Upstream compares the objects of its internal version, which is the stored one.
+        let (converted, live) = match &self.stored {
+            Some(stored) if work.is_built_in() => {
+                let mut converted = new.clone();
+                work.resource().strategy.write(&mut converted);
+                (Some(converted), stored)
+            }
+            _ => (None, &self.object),
+        };
+        let new = converted.as_ref().unwrap_or(new);
         let forgetful;
         let new = if has_empties && !rules.counts_empty {
             let mut stored = new.clone();
@@ -191,6 +200,7 @@ impl Live {
                 causes.extend(said.causes);
             }
         }
+        meta::validation_passes::distinct(resource, &mut causes);
         if !causes.is_empty() {
             return Err(Status::invalid(work.kind(), meta::text(new, "name"), &causes));
         }

@@ -161,13 +161,11 @@ pub fn configuration(work: &Work) -> Result<(Map<String, Value>, Vec<String>), S
         Ok((Value::Number(_), _)) => "number",
         Err(why) => {
             let why = why.strip_prefix("error converting YAML to JSON: ").unwrap_or(&why);
-            return Err(Status::bad_request(format!(
-                "error decoding YAML: error converting YAML to JSON: {why}"
-            )));
+            return Err(Status::bad_request(format!("error encoding patch: {why}")));
         }
     };
     Err(Status::bad_request(format!(
-        "error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal {found} into Go value of \
+        "error decoding patch: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal {found} into Go value of \
          type map[string]interface {{}}"
     )))
 }

@@ -279,7 +279,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    /// Malformed texts, with the answers of kube-apiserver 1.36.3.
+    /// Malformed texts, with the answers of kube-apiserver 1.37.2.
     const MALFORMED: &[(&str, &str)] = &[
         ("", "unexpected end of JSON input"),
         ("{", "unexpected end of JSON input"),

@@ -46,23 +46,13 @@ impl Checker<'_> {
 
     /// The errors about a name that does not belong to a message.
     fn no_message(&mut self, expr: &Expr, name: &str, slots: &[Slot]) -> Type {
-        let variable = self.scope.variables.iter().find(|variable| variable.name == name);
-        let (what, of_field) = match (variable, type_named(name)) {
-            (Some(variable), _) => (
-                format!("'{}' is not a type", variable.r#type.declared()),
-                Some(format!("unexpected failed resolution of '{name}'")),
-            ),
-            (None, Some((name, _))) => (format!("'{name}' is not a message type"), None),
-            (None, None) => return self.undeclared(expr.at, name),
+        let Some((name, _)) = type_named(name) else {
+            return self.undeclared(expr.at, name);
         };
-        self.wrong(expr.at, what);
+        self.wrong(expr.at, format!("'{name}' is not a message type"));
         for slot in slots {
             self.check(&slot.value);
-            let wrong = of_field.clone();
-            self.wrong(
-                slot.at,
-                wrong.unwrap_or_else(|| format!("undefined field '{}'", slot.field)),
-            );
+            self.wrong(slot.at, format!("undefined field '{}'", slot.field));
         }
         Type::Error
     }

@@ -370,12 +370,11 @@ impl<'a> Estimator<'a> {
             }
             "starts_with_string" | "ends_with_string" => Price::of(self.size_or_unknown(first?).scaled(TRAVERSAL)),
             "in_list" => Price::of(self.size_or_unknown(second?)),
-            "matches_string" => {
-                let text = self
-                    .size_or_unknown(call.target?)
-                    .plus(Range::exactly(1))
-                    .scaled(TRAVERSAL);
-                Price::of(text.times(self.size_or_unknown(first?).scaled(REGEX)))
+            "matches" | "matches_string" => {
+                let regex = if call.target.is_some() { first } else { second };
+                let text = self.size_or_unknown(call.target.or(first)?);
+                let text = text.plus(Range::exactly(1)).scaled(TRAVERSAL);
+                Price::of(text.times(self.size_or_unknown(regex?).scaled(REGEX)))
             }
             "contains_string" => {
                 let text = self.size_or_unknown(call.target?).scaled(TRAVERSAL);

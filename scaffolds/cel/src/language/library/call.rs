@@ -45,7 +45,7 @@ fn converted<'a>(to: &'static str, value: &Val<'a>) -> Outcome<Val<'a>> {
         "bool" => matches!(value, Val::Bool(_) | Val::String(_)),
         "bytes" => matches!(value, Val::Bytes(_) | Val::String(_)),
         "double" => matches!(value, Val::Double(_) | Val::Int(_) | Val::String(_) | Val::Uint(_)),
-        "duration" => matches!(value, Val::Duration(_) | Val::Int(_) | Val::String(_)),
+        "duration" => matches!(value, Val::Duration(_) | Val::String(_)),
         "timestamp" => matches!(value, Val::Timestamp(_) | Val::Int(_) | Val::String(_)),
         "uint" => matches!(value, Val::Uint(_) | Val::Double(_) | Val::Int(_) | Val::String(_)),
         "int" => !matches!(

@@ -43,10 +43,15 @@ fn nth<'a>(list: &List<'a>, index: usize) -> Val<'a> {
 }
 
 pub(super) fn range<'a>(count: i64) -> Outcome<Val<'a>> {
-    // The cost is only counted afterwards, so the length is limited to more than any rule may cost.
-    const MOST: i64 = 1_000_001;
+    const MOST: i64 = 1_000_000;
+    if count < 0 {
+        return Err(Fault::new(format!(
+            "lists.range: size must be non-negative, got {count}"
+        )));
+    }
     if count > MOST {
-        return Err(Fault::Budget);
+        let why = format!("lists.range: size {count} exceeds maximum allowed ({MOST})");
+        return Err(Fault::new(why));
     }
     Ok(Val::list((0..count).map(Val::Int).collect()))
 }

@@ -1,4 +1,4 @@
-//! The functions that a rule can call, with the signatures that kube-apiserver 1.36 declares for CRDs.
+//! The functions that a rule can call, with the signatures that kube-apiserver 1.37 declares for CRDs.
 
 mod authz;
 mod call;
@@ -17,7 +17,7 @@ pub(super) use authz::{Question, Step};
 pub(super) use call::call;
 pub(super) use formats::NamedFormat;
 pub(super) use net::Prefix;
-pub use releases::newest_function;
+pub use releases::{ESCAPED, newest_function};
 pub(super) use semver::Version;
 pub(super) use text::search;
 pub(super) use url::Url;

@@ -3,6 +3,7 @@
 
 use crate::ast::{Expr, Kind};
 use crate::issue::Issues;
+use crate::lex::{self, Token};
 use crate::{parse, stack};
 
 /// Functions, sorted, and the first minor release of Kubernetes 1 whose API server compiles them in a new CRD: the one after the release
@@ -19,12 +20,18 @@ const SINCE: [(&str, u16); 9] = [
     ("sort", 35),
 ];
 
-/// The function of `expression` that needs the newest release, as a rule calls it, and the minor release of Kubernetes 1. `None` if the
-/// expression needs none, or cannot be parsed.
+/// Identifiers such as `` self.labels.`a-b` ``, and the first minor release of Kubernetes 1 that compiles them.
+pub const ESCAPED: &str = "identifiers in backquotes";
+const ESCAPED_SINCE: u16 = 37;
+
+/// The function of `expression` that needs the newest release, as a rule calls it, or [`ESCAPED`], and the minor release of Kubernetes 1.
+/// `None` if the expression needs none, or cannot be parsed.
 pub fn newest_function(expression: &str) -> Option<(&'static str, u16)> {
     let work = || {
         let (parsed, _) = parse::parse(expression, &mut Issues::default());
-        let mut newest = None;
+        let lexemes = lex::tokens(expression, &mut Issues::default());
+        let is_escaped = lexemes.iter().any(|it| it.token == Token::EscapedIdent);
+        let mut newest = is_escaped.then_some((ESCAPED_SINCE, ESCAPED));
         parsed.walk(&mut |node| newest = newest.max(since(node)));
         newest
     };
@@ -63,6 +70,8 @@ mod tests {
             ("self.sortBy(x, x.size()) == self", Some(("sortBy", 35))),
             ("[1] == lists.range(2)", Some(("lists.range", 35))),
             ("self.range(2)", None),
+            ("self.`a-b`.sort() == self", Some((ESCAPED, 37))),
+            ("self == '`a`'", None),
             ("1 +", None),
         ] {
             assert_eq!(newest_function(rule), needs, "{rule}");

@@ -85,11 +85,11 @@ fn number<'a>(index: usize) -> Outcome<Val<'a>> {
 }
 
 fn index_of<'a>(text: &str, part: &str, from: i64) -> Outcome<Val<'a>> {
-    if part.is_empty() {
-        return Ok(Val::Int(from));
-    }
     let at = usize::try_from(from).map_err(|_| beyond(from))?;
     let (text, part): (Vec<char>, Vec<char>) = (text.chars().collect(), part.chars().collect());
+    if part.is_empty() {
+        return number(at.min(text.len()));
+    }
     let found = text
         .windows(part.len())
         .enumerate()
@@ -100,12 +100,13 @@ fn index_of<'a>(text: &str, part: &str, from: i64) -> Outcome<Val<'a>> {
 
 fn last_index_of<'a>(text: &str, part: &str, from: Option<i64>) -> Outcome<Val<'a>> {
     let (text, part): (Vec<char>, Vec<char>) = (text.chars().collect(), part.chars().collect());
+    let from = from.map(|from| usize::try_from(from).map_err(|_| beyond(from)));
+    let from = from.transpose()?;
     let last = match from {
-        None if part.is_empty() => return number(text.len()),
-        Some(from) if part.is_empty() => return Ok(Val::Int(from)),
+        _ if part.is_empty() => return number(from.map_or(text.len(), |from| from.min(text.len()))),
         None if text.len() < part.len() => return Ok(Val::Int(-1)),
         None => text.len() - 1,
-        Some(from) => usize::try_from(from).map_err(|_| beyond(from))?,
+        Some(from) => from,
     };
     if last >= text.len() {
         return Ok(Val::Int(-1));

@@ -2,11 +2,11 @@
 //! `pkg/cel/common/valuesunstructured.go`, and an item that does not match its schema is an error.
 
 use super::list::{Items, Kind, List};
-use super::lookup::keys_of;
-use super::native::Native;
+use super::lookup::{key_in_set, keys_in_sum, keys_of};
 use super::{Fault, Map, Outcome, Val};
 use crate::schema::Node;
 use serde_json::Value;
+use std::collections::{HashMap, HashSet};
 
 impl<'a> Val<'a> {
     /// `self == other`; numbers of different types can be equal, and null equals only null.
@@ -37,8 +37,8 @@ impl<'a> Val<'a> {
             (Self::Built(one), Ok(Self::Built(other))) => one.equals(other)?,
             (Self::Foreign(one), Ok(Self::Foreign(other))) => one.equal(other)?,
             (Self::Unknown(one), Ok(other)) => other.is_json(one),
-            // A list or map of an object, and only that, refuses to be compared with another type.
-            (Self::List(list), _) if list.node().is_some() => return misfit(),
+            // A list or map of an object refuses to be compared with another type, and so does a sum of sets or of lists with keys.
+            (Self::List(list), _) if list.is_strict() => return misfit(),
             (Self::Map(Map::Json(_, Some(_))) | Self::Foreign(_), _) => return misfit(),
             (one, Ok(other)) => one.compare_numbers(other) == Some(std::cmp::Ordering::Equal),
             (_, Err(_)) => false,
@@ -93,42 +93,77 @@ impl<'a> List<'a> {
             return Ok(false);
         }
         let mut pairs = self.iter().zip(other.iter());
-        match (self.node(), self.kind) {
-            (Some(_), Kind::Atomic) => all(&mut pairs, |one, other| same(one, &other)),
-            (Some(_), Kind::Set) => self.equals_set(other),
-            (Some(node), Kind::Keyed(keys)) => self.equals_keyed(node, keys, other),
-            (None, _) if matches!(self.items, Items::Concat(_)) => all_but_errors(pairs),
-            (None, _) => all(&mut pairs, |one, other| alike(&one, &other)),
+        match (&self.items, self.kind) {
+            (_, Kind::Set) => self.equals_set(other),
+            (Items::Json(items, Some(node)), Kind::Keyed(names)) => self.equals_keyed(items, node, names, other),
+            (_, Kind::Keyed(names)) => self.equals_merged(names, other),
+            (Items::Json(_, Some(_)), Kind::Atomic) => all(&mut pairs, |one, other| same(one, &other)),
+            (Items::Concat(_), Kind::Atomic) => all_but_errors(pairs),
+            (_, Kind::Atomic) => all(&mut pairs, |one, other| alike(&one, &other)),
         }
     }
 
-    /// The order does not matter.
+    /// The order does not matter, nor how often an item occurs. An item that does not match its schema equals nothing.
     fn equals_set(&self, other: &Self) -> Outcome<bool> {
-        let index = self.index.clone().unwrap_or_default();
-        index.fill(self.natives().iter().map(Native::key))?;
+        let (mut keys, mut fits) = (HashSet::new(), true);
+        for item in self.iter() {
+            let key = key_in_set(&item)?;
+            fits &= key.is_some();
+            keys.extend(key);
+        }
+        let mut seen = HashSet::new();
         for item in other.iter() {
-            if index.find(Native::of(item).key())?.is_none() {
-                return Ok(false);
+            match key_in_set(&item)? {
+                Some(key) if keys.contains(&key) => _ = seen.insert(key),
+                _ => return Ok(false),
             }
         }
-        Ok(true)
+        Ok(fits && seen.len() == keys.len())
     }
 
     /// The order does not matter. Of several items with the same keys, the last counts.
-    fn equals_keyed(&self, node: &'a Node, names: &[String], other: &Self) -> Outcome<bool> {
-        let items = self.natives();
+    fn equals_keyed(&self, items: &'a [Value], node: &'a Node, names: &[String], other: &Self) -> Outcome<bool> {
         let index = self.index.clone().unwrap_or_default();
-        index.fill(items.iter().map(|item| keys_of(item, names)))?;
+        index.fill(items.iter().map(|item| keys_of(item.as_object(), names)))?;
+        let mut seen = HashSet::new();
         for item in other.iter() {
-            let place = index.find(keys_of(&Native::of(item.clone()), names))?;
-            let Some(one) = place.and_then(|place| items.get(place)) else {
+            let map = match &item {
+                Ok(Val::Map(Map::Json(map, _))) => Some(*map),
+                _ => None,
+            };
+            let place = index.find(keys_of(map, names))?;
+            let Some((place, one)) = place.and_then(|place| Some((place, items.get(place)?))) else {
                 return Ok(false);
             };
-            if !same(one.typed(node), &item)? {
+            if !same(Val::of(one, Some(node)), &item)? {
                 return Ok(false);
             }
+            seen.insert(place);
         }
-        Ok(true)
+        Ok(seen.len() == index.len())
+    }
+
+    /// Like [`equals_keyed`](Self::equals_keyed) for a sum, whose items have the types of their schema.
+    fn equals_merged(&self, names: &[String], other: &Self) -> Outcome<bool> {
+        let (mut items, mut fits) = (HashMap::new(), true);
+        for item in self.iter() {
+            match keys_in_sum(&item, names) {
+                Some(keys) => _ = items.insert(keys, item),
+                None => fits = false,
+            }
+        }
+        let mut seen = HashSet::new();
+        for item in other.iter() {
+            let keys = keys_in_sum(&item, names);
+            let Some((keys, one)) = keys.and_then(|keys| items.get_key_value(&keys)) else {
+                return Ok(false);
+            };
+            if !same(one.clone(), &item)? {
+                return Ok(false);
+            }
+            seen.insert(keys);
+        }
+        Ok(fits && seen.len() == items.len())
     }
 }
 
@@ -183,7 +218,7 @@ impl<'a> Map<'a> {
     fn equals_object(&self, map: &serde_json::Map<String, Value>, node: &Node, other: &Self) -> Outcome<bool> {
         for (name, value) in map {
             if !node.knows(name) {
-                // An optional `oldSelf` has no schema, so Go cannot compare its fields.
+                // Go cannot compare such a field with a map that a rule made.
                 let Self::Json(other, Some(_)) = other else {
                     return Err(Fault::no_overload());
                 };

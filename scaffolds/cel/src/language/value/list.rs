@@ -1,7 +1,6 @@
 //! Lists, including lists of type set and map.
 
 use super::lookup::Index;
-use super::native::Native;
 use super::{Outcome, Val};
 use crate::schema::Node;
 use serde_json::Value;
@@ -20,7 +19,7 @@ pub(in crate::language) enum Kind<'a> {
 pub(in crate::language) struct List<'a> {
     pub(super) items: Items<'a>,
     pub(super) kind: Kind<'a>,
-    /// For the types set and map.
+    /// For a list of type map of an object.
     pub(super) index: Option<Index>,
 }
 
@@ -28,8 +27,8 @@ pub(in crate::language) struct List<'a> {
 pub(super) enum Items<'a> {
     /// Of an object, with the schema of the items.
     Json(&'a [Value], Option<&'a Node>),
-    /// The sum of a list of an object and another list, with the schema of the items.
-    Sum(Rc<Vec<Native<'a>>>, &'a Node),
+    /// The sum of a list of an object and another list.
+    Sum(Rc<Vec<Outcome<Val<'a>>>>),
     /// Made by a rule.
     Own(Rc<Vec<Val<'a>>>),
     /// The sum of a list without a schema and another list.
@@ -43,7 +42,7 @@ impl<'a> List<'a> {
     }
 
     pub(super) fn with(items: Items<'a>, kind: Kind<'a>) -> Self {
-        let is_indexed = !matches!(kind, Kind::Atomic);
+        let is_indexed = matches!((&items, kind), (Items::Json(..), Kind::Keyed(_)));
         Self {
             items,
             kind,
@@ -59,15 +58,6 @@ impl<'a> List<'a> {
         }
     }
 
-    /// The list without its schema.
-    pub(in crate::language) fn untyped(&self) -> Self {
-        let items = match &self.items {
-            Items::Json(items, _) => Items::Json(items, None),
-            own => own.clone(),
-        };
-        Self::with(items, Kind::Atomic)
-    }
-
     pub(in crate::language) fn own(items: Vec<Val<'a>>) -> Self {
         Self::with(Items::Own(Rc::new(items)), Kind::Atomic)
     }
@@ -76,9 +66,13 @@ impl<'a> List<'a> {
     pub(super) fn node(&self) -> Option<&'a Node> {
         match self.items {
             Items::Json(_, node) => node,
-            Items::Sum(_, node) => Some(node),
-            Items::Own(_) | Items::Concat(_) => None,
+            Items::Sum(_) | Items::Own(_) | Items::Concat(_) => None,
         }
+    }
+
+    /// Whether a comparison with a value of another type is an error.
+    pub(super) fn is_strict(&self) -> bool {
+        self.node().is_some() || !matches!(self.kind, Kind::Atomic)
     }
 
     /// The items in the object.
@@ -92,7 +86,7 @@ impl<'a> List<'a> {
     pub(in crate::language) fn len(&self) -> usize {
         match &self.items {
             Items::Json(items, _) => items.len(),
-            Items::Sum(items, _) => items.len(),
+            Items::Sum(items) => items.len(),
             Items::Own(items) => items.len(),
             Items::Concat(both) => both.0.len() + both.1.len(),
         }
@@ -102,7 +96,7 @@ impl<'a> List<'a> {
     pub(in crate::language) fn get(&self, index: usize) -> Option<Outcome<Val<'a>>> {
         match &self.items {
             Items::Json(items, node) => items.get(index).map(|item| Val::of(item, *node)),
-            Items::Sum(items, node) => items.get(index).map(|item| item.typed(node)),
+            Items::Sum(items) => items.get(index).cloned(),
             Items::Own(items) => items.get(index).cloned().map(Ok),
             Items::Concat(both) => match index.checked_sub(both.0.len()) {
                 None => both.0.get(index),

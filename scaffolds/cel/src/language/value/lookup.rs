@@ -1,8 +1,7 @@
 //! Keys of Go's maps. The server puts the items of a list of type set or map into a Go map, where values are equal only if
-//! their Go types are, and where a list or an object as a key is a panic.
+//! their Go types are. For a list of type map of an object, a list or an object as a key is a panic.
 
-use super::native::Native;
-use super::{Fault, Map, Outcome, Val};
+use super::{Fault, Outcome, Val};
 use kubewright_machinery::go;
 use kubewright_machinery::rule_names::escape;
 use serde_json::Value;
@@ -33,7 +32,14 @@ pub(super) enum Key {
 /// Go's map of a list: the places of its items. It is made when the list is compared for the first time, once for all rules of a value; if
 /// that panics, it stays as it is then, so the next rule does not panic but finds only the items before.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Index(Rc<RefCell<Option<HashMap<Key, usize>>>>);
+pub(super) struct Index(Rc<RefCell<Option<Places>>>);
+
+#[derive(Debug, Default)]
+struct Places {
+    by_key: HashMap<Key, usize>,
+    /// The number of items that equal nothing.
+    others: usize,
+}
 
 impl Index {
     /// Makes the map from the keys of all items, unless it exists.
@@ -45,12 +51,20 @@ impl Index {
         if map.is_some() {
             return Ok(());
         }
-        let map = map.insert(HashMap::new());
+        let map = map.insert(Places::default());
         for (place, key) in keys.enumerate() {
-            let key = key.map_err(|it| it.panic(false))?;
-            map.extend(key.map(|key| (key, place)));
+            match key.map_err(|it| it.panic(false))? {
+                Some(key) => _ = map.by_key.insert(key, place),
+                None => map.others += 1,
+            }
         }
         Ok(())
+    }
+
+    /// The number of different keys.
+    pub(super) fn len(&self) -> usize {
+        let map = self.0.borrow();
+        map.as_ref().map_or(0, |map| map.by_key.len() + map.others)
     }
 
     /// The place of the item with a key.
@@ -58,17 +72,9 @@ impl Index {
     /// # Errors
     /// Go's panic, if the value cannot be a key.
     pub(super) fn find(&self, key: Keyed) -> Outcome<Option<usize>> {
+        let key = key.map_err(|it| it.panic(self.len() == 0))?;
         let map = self.0.borrow();
-        let places = map.as_ref().filter(|map| !map.is_empty());
-        let key = key.map_err(|it| it.panic(places.is_none()))?;
-        Ok(key.and_then(|key| places?.get(&key).copied()))
-    }
-
-    /// Adds a key that is of no item.
-    pub(super) fn add(&self, key: Keyed) {
-        let mut map = self.0.borrow_mut();
-        let key = key.ok().flatten().map(|key| (key, usize::MAX));
-        map.get_or_insert_default().extend(key);
+        Ok(key.and_then(|key| map.as_ref()?.by_key.get(&key).copied()))
     }
 }
 
@@ -94,25 +100,41 @@ impl Unhashable {
     }
 }
 
-impl Native<'_> {
-    /// The value as a key.
-    pub(super) fn key(&self) -> Keyed {
-        match self {
-            Self::Json(value) | Self::Made(Val::Unknown(value)) => of_json(value).map(Some),
-            Self::Made(value) => of_value(value),
-            Self::Fault => Ok(None),
-        }
+/// An item of a set as a key; `None` if it equals nothing.
+///
+/// # Errors
+/// If the item is a list, a map or an object.
+pub(super) fn key_in_set(item: &Outcome<Val<'_>>) -> Outcome<Option<Key>> {
+    match item {
+        Ok(Val::List(_) | Val::Map(_) | Val::Built(_)) => Err(Fault::new(
+            "listSet operations are only supported on lists of scalar values",
+        )),
+        Ok(value) => Ok(of_value(value)),
+        Err(_) => Ok(None),
     }
 }
 
-/// The keys of an item of a list of type map. One that is not an object equals nothing.
-pub(super) fn keys_of(item: &Native<'_>, names: &[String]) -> Keyed {
-    let map = match item {
-        Native::Json(value) => value.as_object(),
-        Native::Made(Val::Map(Map::Json(map, _))) => Some(*map),
+/// The keys of an item of a sum of lists of type map; `None` if they equal nothing. A key that an item does not have, or that does not
+/// match its schema, is missing.
+pub(super) fn keys_in_sum(item: &Outcome<Val<'_>>, names: &[String]) -> Option<Key> {
+    let value = |name: &String| match item {
+        Ok(Val::Map(map)) => {
+            let escaped = escape(name).unwrap_or_else(|| name.clone());
+            map.find(&Val::text(escaped)).ok().flatten()
+        }
         _ => None,
     };
-    let Some(map) = map else { return Ok(None) };
+    let keys = names.iter().map(|name| match value(name) {
+        Some(Val::List(list)) => Some(Key::Text(printed(&Value::Array(list.as_json()?.to_vec())))),
+        Some(value) => of_value(&value),
+        None => Some(Key::Missing),
+    });
+    keys.collect::<Option<_>>().map(Key::All)
+}
+
+/// The keys of an item of a list of type map. One that is not an object equals nothing.
+pub(super) fn keys_of(item: Option<&serde_json::Map<String, Value>>, names: &[String]) -> Keyed {
+    let Some(map) = item else { return Ok(None) };
     // Go looks up the escaped name, so a key with another escaped name is always missing.
     let values = names.iter().map(|name| {
         let escaped = escape(name);
@@ -139,20 +161,28 @@ fn of_json(value: &Value) -> Result<Key, Unhashable> {
     })
 }
 
-fn of_value(value: &Val<'_>) -> Keyed {
-    Ok(Some(match value {
+fn of_value(value: &Val<'_>) -> Option<Key> {
+    Some(match value {
         Val::Null => Key::Null,
         Val::Bool(flag) => Key::Bool(*flag),
         Val::Int(number) => Key::Int(*number),
         Val::Uint(number) => Key::Uint(*number),
-        Val::Double(number) if number.is_nan() => return Ok(None),
+        Val::Double(number) if number.is_nan() => return None,
         Val::Double(number) => float(*number),
         Val::String(text) => Key::Text(text.clone().into_owned()),
         Val::Duration(nanos) => Key::Duration(*nanos),
         Val::Timestamp(moment) => Key::Moment(moment.seconds, moment.nanos, moment.offset),
-        Val::Bytes(_) | Val::List(_) | Val::Map(_) => return Err(Unhashable(value.go_type())),
-        Val::Type(_) | Val::Built(_) | Val::Optional(_) | Val::Foreign(_) | Val::Unknown(_) => return Ok(None),
-    }))
+        // Go prints what cannot be a key.
+        Val::Bytes(bytes) => {
+            let bytes: Vec<String> = bytes.iter().map(|byte| format!("{byte:#x}")).collect();
+            Key::Text(format!("[]byte{{{}}}", bytes.join(", ")))
+        }
+        Val::Type(name) => Key::Text((*name).to_owned()),
+        Val::Optional(None) => Key::Missing,
+        Val::Optional(Some(value)) => return of_value(value),
+        Val::Unknown(value) => return of_json(value).ok(),
+        Val::List(_) | Val::Map(_) | Val::Built(_) | Val::Foreign(_) => return None,
+    })
 }
 
 /// Both zeros are equal.
@@ -160,13 +190,13 @@ fn float(number: f64) -> Key {
     Key::Float((number + 0.0).to_bits())
 }
 
-/// `%v` of a value of an object.
+/// `%#v` of a value of an object, without the names of types.
 fn printed(value: &Value) -> String {
     match value {
         Value::Null => "<nil>".to_owned(),
         Value::Bool(flag) => flag.to_string(),
         Value::Number(number) => go::plain(number),
-        Value::String(text) => text.clone(),
+        Value::String(text) => go::quote(text),
         Value::Array(items) => {
             let items: Vec<String> = items.iter().map(printed).collect();
             format!("[{}]", items.join(" "))
@@ -187,15 +217,19 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn four_keys_are_compared_as_a_text_and_fewer_by_their_types() {
+    fn a_key_is_equal_only_to_one_of_its_type() {
         let key = |item: serde_json::Value, names: &[&str]| {
             let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
-            keys_of(&Native::Json(&item), &names).unwrap()
+            keys_of(item.as_object(), &names).unwrap()
         };
-        let (one, other) = (json!({"a": 1, "b": null, "c": [1.5]}), json!({"a": "1", "c": ["1.5"]}));
         let four = ["a", "b", "c", "d"];
-        assert!(key(one.clone(), &four) == key(other.clone(), &four));
-        assert!(key(one, &["a", "b"]) != key(other, &["a", "b"]));
+        for names in [&four[..], &four[..2]] {
+            let (one, other) = (json!({"a": 1, "b": null}), json!({"a": "1"}));
+            assert!(key(one, names) != key(other, names));
+            assert!(key(json!({"a": 1, "b": null}), names) == key(json!({"a": 1}), names));
+        }
+        // Four keys are one text, which may have lists and objects.
+        assert!(key(json!({"c": [1.5]}), &four) == key(json!({"c": [1.5]}), &four));
     }
 
     #[test]

@@ -38,16 +38,6 @@ impl Fault {
         Self::Error(Rc::from(message.as_ref()))
     }
 
-    /// The error in the form that the server has if the value would have become an optional.
-    pub(super) fn unwrapped(self) -> Self {
-        match self {
-            Self::Error(text) => Self::new(format!(
-                "unsupported conversion to ref.Val: (*errors.errorString){text}"
-            )),
-            other => other,
-        }
-    }
-
     /// Whether it ends the evaluation, so that no operator absorbs it.
     pub(super) const fn is_final(&self) -> bool {
         !matches!(self, Self::Error(_))

@@ -1,35 +1,8 @@
-//! Go values without their CEL types (`Value()`): what a list of an object consists of after a rule added to it.
+//! Go values without their CEL types (`Value()`), and the types that a schema gives them.
 
 use super::list::{Items, List};
 use super::{Fault, Map, Outcome, Val};
 use crate::schema::Node;
-use serde_json::Value;
-
-/// A Go value.
-#[derive(Clone, Debug)]
-pub(super) enum Native<'a> {
-    /// From an object.
-    Json(&'a Value),
-    /// From a value of an expression.
-    Made(Val<'a>),
-    /// From an item that does not match its schema: Go's error value.
-    Fault,
-}
-
-impl<'a> Native<'a> {
-    pub(super) fn of(item: Outcome<Val<'a>>) -> Self {
-        item.map_or(Self::Fault, Self::Made)
-    }
-
-    /// The value with the type of a schema, as the server has it for an item of a sum.
-    pub(super) fn typed(&self, node: &'a Node) -> Outcome<Val<'a>> {
-        match self {
-            Self::Json(value) => Val::of(value, Some(node)),
-            Self::Made(value) => value.clone().retyped(node),
-            Self::Fault => misfit(node, "*errors.errorString"),
-        }
-    }
-}
 
 impl<'a> Val<'a> {
     /// Its Go type, in the form `%T`.
@@ -69,7 +42,13 @@ impl<'a> Val<'a> {
         }
         match (node.kind.as_str(), self) {
             ("object", Self::Map(Map::Json(map, _))) => Ok(Self::Map(Map::json(map, Some(node)))),
-            ("array", Self::List(list)) if !list.is_made() => Ok(Self::List(list.retyped(node))),
+            (
+                "array",
+                Self::List(List {
+                    items: Items::Json(items, _),
+                    ..
+                }),
+            ) => Ok(Self::List(List::json(items, Some(node)))),
             ("string", Self::String(text)) => Self::formatted(text, &node.format),
             ("number", Self::Int(number)) => Ok(Self::Double(number as f64)),
             ("number", value @ Self::Double(_))
@@ -80,18 +59,10 @@ impl<'a> Val<'a> {
     }
 }
 
-impl<'a> List<'a> {
+impl List<'_> {
     /// Whether a rule made it from values, so that its items have no Go values.
     pub(in crate::language) fn is_made(&self) -> bool {
-        matches!(self.items, Items::Own(_))
-    }
-
-    fn retyped(&self, node: &'a Node) -> Self {
-        match (&self.items, node.items.as_deref()) {
-            (Items::Json(items, _), _) => Self::json(items, Some(node)),
-            (_, Some(inner)) => Self::sum(self.natives(), inner, Self::kind_of(Some(node))),
-            (_, None) => self.clone(),
-        }
+        matches!(self.items, Items::Own(_) | Items::Sum(_))
     }
 }
 

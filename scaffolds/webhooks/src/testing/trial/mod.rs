@@ -43,7 +43,7 @@ const NAMESPACE: &str = "default";
 ///
 /// # Guarantees
 ///
-/// Expressions are compiled and evaluated as by kube-apiserver 1.36, with its messages and within its limits of cost. A policy that is
+/// Expressions are compiled and evaluated as by kube-apiserver 1.37, with its messages and within its limits of cost. A policy that is
 /// not about the operation, the namespace or the object refuses nothing.
 ///
 /// # Caveats

@@ -103,7 +103,7 @@ fn deployment(object: &FooBar, image: &str) -> Deployment {
             labels: Some(labels.clone()),
             ..ObjectMeta::default()
         },
-        spec: Some(DeploymentSpec {
+        spec: DeploymentSpec {
             replicas: Some(object.spec.replicas),
             selector: LabelSelector {
                 match_labels: Some(labels.clone()),
@@ -117,7 +117,7 @@ fn deployment(object: &FooBar, image: &str) -> Deployment {
                 spec: Some(pod_spec(object, image)),
             },
             ..DeploymentSpec::default()
-        }),
+        },
         ..Deployment::default()
     }
 }
@@ -181,7 +181,7 @@ mod tests {
         let object = object();
         let made = deployment(&object, "image:1");
         assert_eq!(made.name_any(), "sample-foobar");
-        let spec = made.spec.unwrap();
+        let spec = made.spec;
         assert_eq!(spec.replicas, Some(2));
         let container = &spec.template.spec.unwrap().containers[0];
         assert_eq!(container.image.as_deref(), Some("image:1"));
@@ -191,7 +191,7 @@ mod tests {
 
     #[test]
     fn the_deployment_selects_its_own_pods() {
-        let spec = deployment(&object(), "image:1").spec.unwrap();
+        let spec = deployment(&object(), "image:1").spec;
         let labels = spec.template.metadata.unwrap().labels;
         assert_eq!(spec.selector.match_labels, labels);
     }

@@ -236,7 +236,7 @@ mod tests {
         });
         let mut object: Store = played.object("sample").expect("it is there");
         object.spec.members = 2;
-        let template = set.spec.clone().unwrap_or_default().template;
+        let template = set.spec.template.clone();
         let labels = template.metadata.unwrap_or_default().labels;
         let mut later = played.later(WORKING).with(set);
         for ordinal in 0..3 {
@@ -245,7 +245,7 @@ mod tests {
         let played = reconcile(later, object).await?;
         assert!(played.result.is_err());
         let set: StatefulSet = played.object(NAME).expect("a StatefulSet");
-        assert_eq!(set.spec.and_then(|spec| spec.replicas), Some(3));
+        assert_eq!(set.spec.replicas, Some(3));
         Ok(())
     }
 }

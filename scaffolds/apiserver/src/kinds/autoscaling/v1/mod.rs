@@ -25,6 +25,7 @@ use metrics::Zeros;
 pub(in crate::kinds) fn kind() -> BuiltInKind {
     BuiltInKind {
         rules: Rules {
+            counts_generation: true,
             verbatim_after: None,
             ..Rules::default()
         },

@@ -3,6 +3,7 @@
 mod cells;
 mod checks;
 mod ephemeral;
+mod level;
 mod prepare;
 mod resize;
 mod update;
@@ -39,6 +40,7 @@ pub(in crate::kinds) fn kind() -> BuiltInKind {
         decoded: |pod| single_from_list(pod, "status", ["podIP", "podIPs"], Some("ip")),
         defaults: &[("core.v1.Pod", default)],
         prepare_create: prepare::create,
+        prepare_update: prepare::update,
         prepare_status: prepare::status,
         validate: checks::validate,
         validate_update: update::validate,
@@ -69,6 +71,10 @@ const SELECTABLE: &[Selectable] = &[
 fn default(object: &mut Fields) {
     let Some(spec) = within(object, "spec") else { return };
     set(spec, "enableServiceLinks", true);
+    let grace = spec.get("terminationGracePeriodSeconds").and_then(Value::as_i64);
+    if grace.is_some_and(|grace| grace < 0) {
+        spec.insert("terminationGracePeriodSeconds".to_owned(), 1.into());
+    }
     let on_host = spec.get("hostNetwork").and_then(Value::as_bool).unwrap_or_default();
     for list in ["containers", "initContainers"] {
         for container in each(spec, list) {

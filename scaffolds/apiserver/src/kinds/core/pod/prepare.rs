@@ -2,27 +2,33 @@
 
 use serde_json::{Value, json};
 
+use super::level;
 use crate::kinds::{
     edit::{Fields, each, keep_metadata, section},
     located::Located,
 };
 
 pub(in crate::kinds) fn create(object: &mut Value) {
+    level::fill(object);
     let class = quality(&Located::root(object).get("spec"));
     if let Some(fields) = object.as_object_mut() {
         fields.insert("status".to_owned(), json!({"phase": "Pending", "qosClass": class}));
     }
     let Some(spec) = section(object, "spec") else { return };
-    let grace = spec.get("terminationGracePeriodSeconds").and_then(Value::as_i64);
-    if grace.is_some_and(|grace| grace < 0) {
-        spec.insert("terminationGracePeriodSeconds".to_owned(), json!(1));
-    }
     if spec
         .get("schedulingGates")
         .and_then(Value::as_array)
         .is_some_and(|gates| !gates.is_empty())
     {
         gated(object);
+    }
+}
+
+/// Keeps the resources of the Pod as a whole if a client leaves them out.
+pub(in crate::kinds) fn update(new: &mut Value, old: &Value) {
+    let kept = old.pointer("/spec/resources");
+    if let (Some(kept), Some(spec)) = (kept, section(new, "spec")) {
+        spec.entry("resources").or_insert_with(|| kept.clone());
     }
 }
 
@@ -47,7 +53,8 @@ fn gated(object: &mut Value) {
 /// The quality of service class, from requests and limits: those of the Pod, or else those of its containers.
 pub(super) fn quality(spec: &Located<'_>) -> &'static str {
     let lists = ["containers", "initContainers"].map(|name| spec.get(name));
-    let containers: Vec<Located<'_>> = match spec.get("resources").is_set() {
+    let of_pod = spec.get("resources");
+    let containers: Vec<Located<'_>> = match of_pod.get("requests").len() + of_pod.get("limits").len() > 0 {
         true => vec![spec.clone()],
         false => lists.iter().flat_map(Located::items).collect(),
     };
@@ -78,6 +85,15 @@ pub(in crate::kinds) fn status(new: &mut Value, old: &Value) {
     };
     if let Some(class) = before.get("qosClass") {
         status.entry("qosClass").or_insert_with(|| class.clone());
+    }
+    for claims in [
+        "resourceClaimStatuses",
+        "extendedResourceClaimStatus",
+        "nodeAllocatableResourceClaimStatuses",
+    ] {
+        if let Some(kept) = before.get(claims) {
+            status.entry(claims).or_insert_with(|| kept.clone());
+        }
     }
     keep_observed(status, before);
     let conditions = |of: &Fields| of.get("conditions").and_then(Value::as_array).cloned();

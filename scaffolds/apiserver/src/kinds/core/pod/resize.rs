@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::kinds::{
-    core::pod::{checks::whole, is_mirror, keep_metadata_and_status, prepare::quality},
+    core::pod::{checks::whole, is_mirror, keep_metadata_and_status, level, prepare::quality},
     faults::{Faults, quoted},
     kind::Part,
     located::Located,
@@ -40,7 +40,11 @@ fn prepare(new: &mut Value, old: &Value) {
             copy(now, given, &["resources", "resizePolicy"]);
         }
     }
-    copy(&mut new["spec"], &given, &["resources"]);
+    // A Pod without resources of its own keeps those that it has.
+    if !given["resources"].is_null() {
+        copy(&mut new["spec"], &given, &["resources"]);
+    }
+    level::fill(new);
     keep_metadata_and_status(new, old);
 }
 
@@ -62,6 +66,9 @@ fn validate(new: &Located<'_>, old: &Located<'_>, faults: &mut Faults) {
         return faults.forbidden(&old.called("[]"), &format!("{which} pods cannot be resized"));
     }
     let (spec, before) = (new.get("spec"), old.get("spec"));
+    if !are_in_order(&spec, &before, faults) {
+        return;
+    }
     whole(&spec, faults);
     let class = old.at("status.qosClass").str();
     let class = if class.is_empty() { quality(&before) } else { class };
@@ -75,9 +82,6 @@ fn validate(new: &Located<'_>, old: &Located<'_>, faults: &mut Faults) {
     let (mine, its) = (spec.get("resources"), before.get("resources"));
     if amounts(&mine) + amounts(&its) > 0 {
         pod_level(&mine, &its, &spec, faults);
-    }
-    if !are_in_order(&spec, &before, faults) {
-        return;
     }
     containers(&spec, &before, faults);
     // Of the rest of the spec, only this can differ, and is not compared above.

@@ -29,7 +29,7 @@ pub struct Shape<'a> {
 
 impl<'a> Shape<'a> {
     pub fn of(set: &'a StatefulSet) -> Option<Self> {
-        let spec = set.spec.as_ref()?;
+        let spec = &set.spec;
         let claim = spec.volume_claim_templates.as_ref()?.first()?;
         let resources = claim.spec.as_ref()?.resources.as_ref()?;
         Some(Self {
