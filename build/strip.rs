@@ -1,6 +1,6 @@
 //! Takes the tests out of a crate's sources: a project that vendors the crate carries, compiles and reviews what it runs.
 
-use proc_macro2::{Delimiter, TokenStream, TokenTree};
+use ra_ap_rustc_lexer::{FrontmatterAllowed, TokenKind, tokenize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
@@ -8,17 +8,18 @@ use std::ops::Range;
 /// their paths with `/`.
 ///
 /// # Panics
-/// If a `.rs` file is not Rust.
+/// If the brackets of a `.rs` file do not match.
 pub fn without_tests(files: &mut BTreeMap<String, String>) {
     without(files, |attribute| {
-        attribute.starts_with("cfg (test)") || attribute.starts_with("cfg (all (test ,")
+        attribute.starts_with("cfg(test)") || attribute.starts_with("cfg(all(test,")
     });
 }
 
-/// Removes the items with an attribute of which `is_off` is true, and the files of modules that are such items.
+/// Removes the items with an attribute of which `is_off` is true, and the files of modules that are such items. Attributes are
+/// passed without spaces, as `cfg(test)`.
 ///
 /// # Panics
-/// If a `.rs` file is not Rust.
+/// If the brackets of a `.rs` file do not match.
 pub fn without(files: &mut BTreeMap<String, String>, is_off: impl Fn(&str) -> bool) {
     let mut removed = BTreeSet::new();
     for (path, text) in files.iter_mut().filter(|(path, _)| path.ends_with(".rs")) {
@@ -68,74 +69,111 @@ impl ItemOff {
 }
 
 fn items_off(text: &str, is_off: &dyn Fn(&str) -> bool) -> Vec<ItemOff> {
+    let tokens = tokens(text);
     let mut found = Vec::new();
-    collect(text.parse().expect("the file is Rust"), is_off, &mut found);
-    found
-}
-
-fn collect(stream: TokenStream, is_off: &dyn Fn(&str) -> bool, found: &mut Vec<ItemOff>) {
-    let trees: Vec<_> = stream.into_iter().collect();
     let mut at = 0;
-    while at < trees.len() {
+    while at < tokens.len() {
         let start = at;
         let (mut is_removed, mut path) = (false, None);
-        while let Some(attribute) = attribute(&trees[at..]) {
-            is_removed |= is_off(&attribute);
+        while let Some(end) = attribute_end(&tokens, at) {
+            let words: String = tokens[at + 2..end].iter().map(|token| token.text).collect();
+            is_removed |= is_off(&words);
             path = path.or_else(|| {
-                attribute
-                    .strip_prefix("path = ")
+                words
+                    .strip_prefix("path=")
                     .map(|path| path.trim_matches('"').to_owned())
             });
-            at += 2;
+            at = end + 1;
         }
         if is_removed {
-            let end = at + length(&trees[at..]);
-            let words: Vec<_> = trees[at..end].iter().map(ToString::to_string).collect();
-            let is_module = matches!(&words[..], [.., keyword, _, end] if keyword == "mod" && end == ";");
+            let last = item_end(&tokens, at);
+            let words: Vec<_> = tokens[at..=last].iter().map(|token| token.text).collect();
+            let module = match words[..] {
+                [.., "mod", name, ";"] => Some(name.to_owned()),
+                _ => None,
+            };
             found.push(ItemOff {
-                lines: trees[start].span().start().line - 1..trees[end - 1].span().end().line,
-                module: is_module.then(|| words[words.len() - 2].clone()),
+                lines: tokens[start].lines.start..tokens[last].lines.end,
+                module,
                 path,
             });
-            at = end;
-            continue;
-        }
-        if at == start {
-            if let TokenTree::Group(group) = &trees[at] {
-                collect(group.stream(), is_off, found);
-            }
+            at = last + 1;
+        } else if at == start {
             at += 1;
         }
     }
+    found
 }
 
-/// The text of the attribute that the trees begin with.
-fn attribute(trees: &[TokenTree]) -> Option<String> {
-    match trees {
-        [TokenTree::Punct(hash), TokenTree::Group(group), ..]
-            if hash.as_char() == '#' && group.delimiter() == Delimiter::Bracket =>
-        {
-            Some(group.stream().to_string())
-        }
-        _ => None,
+/// A token of Rust; spaces and comments are none.
+struct Token<'a> {
+    text: &'a str,
+    /// The lines of the text, from 0.
+    lines: Range<usize>,
+    /// The place of the closing bracket, if the token is an opening one.
+    end: Option<usize>,
+    is_closing: bool,
+}
+
+fn tokens(text: &str) -> Vec<Token<'_>> {
+    let mut tokens: Vec<Token> = Vec::new();
+    let mut open = Vec::new();
+    let (mut rest, mut line) = (text, 0);
+    for token in tokenize(text, FrontmatterAllowed::No) {
+        let (text, below) = rest.split_at(token.len as usize);
+        rest = below;
+        let first = line;
+        line += text.matches('\n').count();
+        let is_closing = match token.kind {
+            TokenKind::Whitespace | TokenKind::LineComment { .. } | TokenKind::BlockComment { .. } => continue,
+            TokenKind::CloseBrace | TokenKind::CloseBracket | TokenKind::CloseParen => {
+                let opening: usize = open.pop().expect("each closing bracket has an opening one");
+                tokens[opening].end = Some(tokens.len());
+                true
+            }
+            TokenKind::OpenBrace | TokenKind::OpenBracket | TokenKind::OpenParen => {
+                open.push(tokens.len());
+                false
+            }
+            _ => false,
+        };
+        tokens.push(Token {
+            text,
+            lines: first..line + 1,
+            end: None,
+            is_closing,
+        });
     }
+    assert!(open.is_empty(), "each opening bracket has a closing one");
+    tokens
 }
 
-/// The number of trees of the item, field or arm that the trees begin with.
-fn length(trees: &[TokenTree]) -> usize {
+/// The place of the closing bracket of the attribute that begins here.
+fn attribute_end(tokens: &[Token], at: usize) -> Option<usize> {
+    let bracket = tokens.get(at + 1).filter(|bracket| bracket.text == "[")?;
+    bracket.end.filter(|_| tokens[at].text == "#")
+}
+
+/// The place of the last token of the item, field or arm that begins here.
+fn item_end(tokens: &[Token], at: usize) -> usize {
     const ITEMS: [&str; 14] = [
         "async", "const", "enum", "extern", "fn", "impl", "mod", "pub", "static", "struct", "trait", "type", "unsafe",
         "use",
     ];
-    let first = trees[0].to_string();
-    let is_item = ITEMS.contains(&first.as_str());
-    let ends_with_brace = is_item && !["const", "static", "use"].contains(&first.as_str());
-    let last = trees.iter().position(|tree| match tree {
-        TokenTree::Punct(punct) => punct.as_char() == if is_item { ';' } else { ',' },
-        TokenTree::Group(group) => ends_with_brace && group.delimiter() == Delimiter::Brace,
-        _ => false,
-    });
-    last.map_or(trees.len(), |last| last + 1)
+    let first = tokens[at].text;
+    let is_item = ITEMS.contains(&first);
+    let ends_with_brace = is_item && !["const", "static", "use"].contains(&first);
+    let separator = if is_item { ";" } else { "," };
+    let mut last = at;
+    while let Some(token) = tokens.get(last).filter(|token| !token.is_closing) {
+        match token.end {
+            Some(end) if ends_with_brace && token.text == "{" => return end,
+            Some(end) => last = end + 1,
+            None if token.text == separator => return last,
+            None => last += 1,
+        }
+    }
+    last - 1
 }
 
 /// Removes these lines, the comments above each range, and a blank line that would be left at the begin or end of a block or beside another.

@@ -7,7 +7,9 @@ mod table;
 use super::flags::Given;
 use crate::cli::{apiserver, ask::Usage, report};
 use anyhow::{Context, Result};
-use kubewright_apiserver::serve::{Endpoint, STREAMS};
+use kubewright_apiserver::serve::Endpoint;
+#[cfg(feature = "http2")]
+use kubewright_apiserver::serve::STREAMS;
 use kubewright_apiserver::{ApiServer, Authorization, Controllers, Issuer, Options};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use table::KUBE_APISERVER;
@@ -34,8 +36,10 @@ async fn serve(given: &Given) -> Result<()> {
         certificate_authority: certificates.authority(),
         ..options(given, address)?
     };
+    #[cfg(feature = "http2")]
     let http2 = streams(given)?;
     let endpoint = Endpoint::bind(address, certificates).await?;
+    #[cfg(feature = "http2")]
     let endpoint = endpoint.with_http2(http2);
     let server = ApiServer::new(options);
     let running = endpoint.serve(server);
@@ -83,6 +87,7 @@ fn address(given: &Given) -> Result<SocketAddr> {
 }
 
 /// The maximum of requests in progress on a connection of HTTP/2; `None` if HTTP/2 is turned off.
+#[cfg(feature = "http2")]
 fn streams(given: &Given) -> Result<Option<u32>> {
     const NAME: &str = "http2-max-streams-per-connection";
     let streams = match given.last(NAME) {
