@@ -66,7 +66,8 @@ async fn a_claim_is_bound_to_a_new_volume_of_the_default_class_which_goes_with_i
     wire.pass(1).await;
     wire.make(CLAIMS, &claim(&json!({}))).await;
     wire.pass(1).await;
-    let claim = wire.claim().await;
+    let mut claim = wire.claim().await;
+    assert!(claim["status"].as_object_mut().unwrap().remove("conditions").is_some());
     assert_eq!(
         claim["status"],
         json!({"phase": "Bound", "accessModes": ["ReadWriteOnce"], "capacity": {"storage": "1Gi"}})
@@ -82,6 +83,22 @@ async fn a_claim_is_bound_to_a_new_volume_of_the_default_class_which_goes_with_i
     wire.send("DELETE", &format!("{CLAIMS}/data"), "").await;
     wire.pass(1).await;
     assert!(wire.items(VOLUMES).await.is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_bound_claim_says_whether_a_pod_names_it() {
+    let wire = cluster();
+    wire.pass(1).await;
+    wire.make(CLAIMS, &claim(&json!({}))).await;
+    wire.pass(1).await;
+    let unused = async || condition(&wire.claim().await, "Unused");
+    assert_eq!(unused().await, "True NoPodsUsingPVC");
+    let user = wire.make_user().await;
+    wire.pass(1).await;
+    assert_eq!(unused().await, "False PodUsingPVC");
+    wire.send("DELETE", &user, "").await;
+    wire.pass(60).await;
+    assert_eq!(unused().await, "True NoPodsUsingPVC");
 }
 
 #[tokio::test(start_paused = true)]
@@ -134,7 +151,8 @@ async fn a_claim_loses_its_volume_and_its_pod_cannot_start_again() {
     wire.change_claim(&json!({"metadata": {"annotations": {"kubewright.dev/volume": "lost"}}}))
         .await;
     wire.pass(1).await;
-    assert_eq!(wire.claim().await["status"], json!({"phase": "Lost"}));
+    let status = wire.claim().await["status"].clone();
+    assert_eq!((&status["phase"], &status["capacity"]), (&json!("Lost"), &Value::Null));
     assert!(wire.items(VOLUMES).await.is_empty());
     wire.send("DELETE", &user, "").await;
     wire.pass(1).await;

@@ -113,6 +113,10 @@ fn plain(object: &mut Value) {
     if is_volume {
         object["metadata"]["name"] = Value::Null;
     }
+    let conditions = object.pointer_mut("/status/conditions").and_then(Value::as_array_mut);
+    for condition in conditions.into_iter().flatten() {
+        condition["lastTransitionTime"] = Value::Null;
+    }
     let metadata = &object["metadata"];
     let owners: Vec<_> = metadata["ownerReferences"]
         .as_array()

@@ -1,6 +1,6 @@
 //! Workloads: the controllers of Deployments, ReplicaSets, ReplicationControllers, StatefulSets, DaemonSets, Jobs, CronJobs,
 //! HorizontalPodAutoscalers and Services, a scheduler that assigns Pods to the node `dev`, a kubelet that runs nothing, and
-//! the end of the protection of claims and volumes.
+//! the end of the protection of claims and volumes, and whether a claim is used.
 //!
 //! Each decision is a pure function from the observed objects to writes. A change of an object queues its owner, so the
 //! work for a change is proportional to the dependents of one owner. An object is indexed from the store after each own
@@ -60,6 +60,7 @@ use daemon_set::{FailedDaemons, Nodes};
 use families::Families;
 use family::Relation;
 use jobs::{BackoffRecord, JOBS};
+use protection::ClaimUsers;
 use queue::Queue;
 use replica_set::{Failure, Pod};
 use sets::Set;
@@ -182,6 +183,7 @@ struct Workloads {
     unassigned: BTreeSet<(String, String)>,
     /// The claims and volumes that are being deleted, and protected.
     protected: HashSet<Key>,
+    claim_users: ClaimUsers,
     storage: Storage,
     queue: Queue,
 }
@@ -241,6 +243,9 @@ impl Workloads {
         if &*key.resource == PODS {
             let claims = self.protected.iter().filter(|it| it.namespace == key.namespace);
             claims.for_each(|claim| self.queue.add(claim.clone()));
+            for claim in self.claim_users.look(key, record.as_ref().map(|_| &object)) {
+                self.queue.add(claim);
+            }
         }
         match record {
             Some(_) => self.queue.add(key.clone()),

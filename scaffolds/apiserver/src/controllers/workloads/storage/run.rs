@@ -58,7 +58,11 @@ impl Workloads {
             free: free.filter_map(volume).collect(),
             classes: if is_pending { classes(core) } else { Vec::new() },
         };
-        self.act(cluster, key, claim::decide(&seen)).await
+        let mut decision = claim::decide(&seen);
+        if decision.writes.is_empty() {
+            decision = self.claim_users.decide(key, claim, core.now());
+        }
+        self.act(cluster, key, decision).await
     }
 
     pub(in crate::controllers::workloads) async fn volume(
