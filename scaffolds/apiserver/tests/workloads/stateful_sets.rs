@@ -128,6 +128,30 @@ async fn parallel_members_are_created_and_removed_at_once_but_replaced_one_by_on
     assert!(wire.items(PODS).await.is_empty());
 }
 
+/// As in Kubernetes 1.37.
+#[tokio::test(start_paused = true)]
+async fn as_many_members_are_replaced_at_once_as_may_be_unavailable() {
+    for (policy, broken, at_once) in [
+        ("OrderedReady", false, ["1", "2", "-"]),
+        ("Parallel", false, ["1", "2", "2"]),
+        ("Parallel", true, ["2", "2", "2"]),
+    ] {
+        let wire = cluster();
+        let mut rolled = set(3, if broken { "never-ready" } else { "ready-after=10s" });
+        rolled["spec"]["podManagementPolicy"] = json!(policy);
+        rolled["spec"]["updateStrategy"]["rollingUpdate"]["maxUnavailable"] = json!("70%");
+        wire.make(SETS, &rolled).await;
+        wire.pass(60).await;
+        wire.change_set(&image(2)).await;
+        wire.pass(1).await;
+        let mut images = wire.images().await;
+        images.resize(3, "-".to_owned());
+        assert_eq!(images, at_once, "{policy} {broken}");
+        wire.pass(60).await;
+        assert_eq!(wire.images().await, ["2", "2", "2"], "{policy} {broken}");
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_rolling_update_goes_from_the_last_member_to_the_partition_and_back() {
     let wire = cluster();

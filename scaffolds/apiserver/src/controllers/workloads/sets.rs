@@ -31,14 +31,7 @@ impl Bounds {
                 unavailable: 0,
             };
         }
-        let amount = |field: &str, round_up: bool| {
-            let value = &strategy["rollingUpdate"][field];
-            let percent = value
-                .as_str()
-                .and_then(|text| text.strip_suffix('%')?.parse::<i64>().ok());
-            let part = |percent: i64| (percent * replicas + if round_up { 99 } else { 0 }) / 100;
-            percent.map_or_else(|| value.as_i64().unwrap_or_default(), part)
-        };
+        let amount = |field: &str, round_up: bool| amount(&strategy["rollingUpdate"][field], replicas, round_up);
         let (surge, mut unavailable) = (amount("maxSurge", true), amount("maxUnavailable", false));
         // Otherwise a percentage that is rounded down would stop every rollout.
         if surge == 0 && unavailable == 0 {
@@ -55,6 +48,15 @@ impl Bounds {
     pub fn maximum(self) -> i64 {
         self.replicas + self.surge
     }
+}
+
+/// A number, or a percentage of `total`.
+pub(super) fn amount(value: &Value, total: i64, round_up: bool) -> i64 {
+    let percent = value
+        .as_str()
+        .and_then(|text| text.strip_suffix('%')?.parse::<i64>().ok());
+    let part = |percent: i64| (percent * total + if round_up { 99 } else { 0 }) / 100;
+    percent.map_or_else(|| value.as_i64().unwrap_or_default(), part)
 }
 
 pub(super) fn is_rolling(deployment: &Value) -> bool {

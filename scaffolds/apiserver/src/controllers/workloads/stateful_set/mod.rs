@@ -14,6 +14,7 @@ use super::{
     fields::{self, int, text},
     history,
     replica_set::Pod,
+    sets,
     write::Write,
 };
 use crate::meta;
@@ -210,26 +211,35 @@ impl Members<'_> {
         Step::blocks(vec![Write::Delete(pod.object.clone(), None)])
     }
 
-    /// Deletes the Pod with the highest ordinal that is not of the update revision, unless a higher one is unavailable.
-    fn replace(&self) -> Option<Write> {
+    /// Deletes Pods that are not of the update revision, the highest ordinals first, until `maxUnavailable` Pods are
+    /// unavailable. With parallel Pod management those that are unavailable in any case are deleted at once.
+    fn replace(&self) -> Vec<Write> {
         if self.set["spec"]["updateStrategy"]["type"] == "OnDelete" {
-            return None;
+            return Vec::new();
         }
-        let partition = int(self.set, "/spec/updateStrategy/rollingUpdate/partition");
-        let updated = self
-            .replicas
-            .iter()
-            .skip(usize::try_from(partition).unwrap_or(usize::MAX));
-        for (_, pod) in updated.rev() {
-            let pod = (*pod)?;
-            if revision(pod) != name(self.update) && !meta::is_deleting(&pod.object) {
-                return Some(Write::Delete(pod.object.clone(), None));
+        let rolling = &self.set["spec"]["updateStrategy"]["rollingUpdate"];
+        let total = i64::try_from(self.replicas.len()).unwrap_or(i64::MAX);
+        let most = usize::try_from(sets::amount(&rolling["maxUnavailable"], total, false)).unwrap_or_default();
+        let is_unavailable = |pod: &Option<&Pod>| pod.is_none_or(|pod| self.is_unavailable(pod));
+        let unavailable = self.replicas.iter().filter(|(_, pod)| is_unavailable(pod)).count();
+        let left = most.max(1).saturating_sub(unavailable);
+        let partition = usize::try_from(int(rolling, "/partition")).unwrap_or(usize::MAX);
+        let updated = self.replicas.iter().skip(partition).rev().filter_map(|(_, pod)| *pod);
+        let former: Vec<&Pod> = updated
+            .filter(|pod| revision(pod) != name(self.update) && !meta::is_deleting(&pod.object))
+            .collect();
+        let deleted: Vec<&Pod> = match self.is_ordered {
+            true => former.into_iter().take(left).collect(),
+            false => {
+                let (broken, whole): (Vec<&Pod>, Vec<&Pod>) =
+                    former.into_iter().partition(|pod| self.is_unavailable(pod));
+                broken.into_iter().chain(whole.into_iter().take(left)).collect()
             }
-            if self.is_unavailable(pod) {
-                return None;
-            }
-        }
-        None
+        };
+        deleted
+            .into_iter()
+            .map(|pod| Write::Delete(pod.object.clone(), None))
+            .collect()
     }
 
     fn is_unavailable(&self, pod: &Pod) -> bool {
@@ -245,8 +255,7 @@ impl Members<'_> {
         let seconds = int(self.set, "/spec/minReadySeconds");
         let wanted = self.replicas.len();
         let (ready, updated) = (count(&is_ready), count(&|pod| is_of(pod, self.update)));
-        let is_rolling = self.set["spec"]["updateStrategy"]["type"] == "RollingUpdate";
-        let is_complete = is_rolling && [pods.len(), ready, updated] == [wanted; 3];
+        let is_complete = [pods.len(), ready, updated] == [wanted; 3];
         let current = if is_complete { self.update } else { self.current };
         let mut status = self.set["status"].clone();
         if !status.is_object() {
