@@ -241,15 +241,19 @@ impl Reconciler<FooBar> for EarlyFinalizer {
         foobars(cx)
             .patch(&object.name_any(), &PatchParams::default(), &none)
             .await?;
-        let _ = maps(cx).delete("sample-external", &DeleteParams::default()).await;
+        let _ = maps(cx).delete(&external(&object), &DeleteParams::default()).await;
         Ok(Cleanup::Done)
     }
+}
+
+fn external(object: &FooBar) -> String {
+    child(object, "external").name_any()
 }
 
 /// Keeps something that is not watched, as a system outside of the cluster.
 async fn polling(cx: &Context<FooBar>, object: &FooBar) -> Result<Action> {
     let wanted = child(object, "external");
-    let present = maps(cx).get_opt("sample-external").await?;
+    let present = maps(cx).get_opt(&wanted.name_any()).await?;
     if present.is_none_or(|present| present.data != wanted.data) {
         write(cx, &wanted).await?;
     }
@@ -334,7 +338,7 @@ impl Reconciler<FooBar> for ForgetfulCleanup {
 
     async fn reconcile(&self, cx: &Context<FooBar>, object: Arc<FooBar>) -> Result<Action> {
         if let Ok(mut names) = self.0.lock() {
-            names.insert("sample-external".to_owned());
+            names.insert(external(&object));
         }
         polling(cx, &object).await
     }
@@ -417,8 +421,8 @@ impl Reconciler<FooBar> for CleanupOnce {
         polling(cx, &object).await
     }
 
-    async fn cleanup(&self, cx: &Context<FooBar>, _: Arc<FooBar>) -> Result<Cleanup> {
-        maps(cx).delete("sample-external", &DeleteParams::default()).await?;
+    async fn cleanup(&self, cx: &Context<FooBar>, object: Arc<FooBar>) -> Result<Cleanup> {
+        maps(cx).delete(&external(&object), &DeleteParams::default()).await?;
         Ok(Cleanup::Done)
     }
 }

@@ -10,6 +10,7 @@ fn nothing_is_found_in_right_operators() {
     let is_nightly = env::var_os("KUBEWRIGHT_NIGHTLY").is_some();
     // The first one with all faults, the others with one; RIGHT selects operators by their names, for all faults.
     let only = env::var("RIGHT").ok();
+    let mut alarms = Vec::new();
     for (
         n,
         Right {
@@ -26,15 +27,17 @@ fn nothing_is_found_in_right_operators() {
         let simulation = sim::simulation(*register);
         if n > 0 && !is_nightly && only.is_none() {
             let found = simulation.repeat(objects(), "p0:clock-ahead", 1).unwrap();
-            assert_eq!(found, None, "{name}");
+            alarms.extend(found.map(|found| format!("{name}: {found}")));
             continue;
         }
         let pairs = if is_nightly { 360 } else { 0 };
         let report = simulation.explore(objects(), 1, pairs).unwrap();
         println!("{name}: {} runs in {:?}", report.runs, began.elapsed());
-        assert!(report.failure.is_none(), "{name}\n{}", report.text());
-        assert_eq!(report.differs, None, "{name}");
+        if report.failure.is_some() || report.differs.is_some() {
+            alarms.push(format!("{name}: {}", report.text()));
+        }
     }
+    assert!(alarms.is_empty(), "{}", alarms.join("\n"));
 }
 
 #[test]

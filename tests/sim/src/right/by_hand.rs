@@ -1,6 +1,6 @@
 //! Operators that send their requests with kube alone.
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{
@@ -72,13 +72,21 @@ impl Reconciler<FooBar> for Merges {
                 if present.owner_references() != wanted.owner_references() {
                     return Err(Error::retry(format!("`{name}` has another owner")));
                 }
-                let merge = json!({"metadata": {"uid": present.uid()}, "data": wanted.data});
+                let merge = json!({"metadata": {"uid": present.uid()}, "data": data_patch(&present, &wanted)});
                 maps.patch(&name, &PatchParams::default(), &Patch::Merge(merge)).await?;
             }
             created => drop(created?),
         }
         ready(cx, &object).await
     }
+}
+
+/// The wanted data as a merge patch, which also removes what is there in addition.
+fn data_patch(present: &ConfigMap, wanted: &ConfigMap) -> BTreeMap<String, Option<String>> {
+    let surplus = present.data.iter().flatten().map(|(name, _)| (name.clone(), None));
+    let kept = wanted.data.iter().flatten();
+    let kept = kept.map(|(name, text)| (name.clone(), Some(text.clone())));
+    surplus.chain(kept).collect()
 }
 
 pub(super) fn polls(manager: &Manager) -> Result<()> {
@@ -143,7 +151,7 @@ impl Reconciler<FooBar> for Generated {
                 maps.create(&PostParams::default(), &wanted).await?;
             }
             Some(first) if first.data != wanted.data => {
-                let merge = Patch::Merge(json!({"data": wanted.data}));
+                let merge = Patch::Merge(json!({"data": data_patch(first, &wanted)}));
                 maps.patch(&first.name_any(), &PatchParams::default(), &merge).await?;
             }
             Some(_) => {}

@@ -6,9 +6,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{
     fault::{At, Fault, OF_PHASES, OF_READS, OF_WRITES, Point, Schedule, UserAction},
     oracle::Finding,
-    plan::{Plan, Run},
+    phases::{CHANGED, PHASES, TEARDOWN},
+    plan::{Course, Plan, Run},
+    setup::Specs,
     stage::Stage,
-    story::{CHANGED, PHASES, TEARDOWN},
     trace,
     workers::{self, FailedSchedule},
     world::{Sent, TraceStep},
@@ -16,6 +17,7 @@ use super::{
 use crate::meta::chance::Chance;
 
 /// What a simulation has found.
+#[derive(Default)]
 pub struct Report {
     /// The seed of all runs.
     pub seed: u64,
@@ -94,11 +96,15 @@ impl Exploration<'_> {
         let calm = self.calm()?;
         let again = self.calm()?;
         report.differs = trace::difference(&calm, &again);
-        if let Some(finding) = calm.finding {
+        let without_fault = match calm.finding {
+            Some(_) => calm.clone(),
+            None => self.siblings(&mut report)?,
+        };
+        if let Some(finding) = without_fault.finding {
             report.failure = Some(FailedRun {
                 schedule: Schedule::default(),
                 finding,
-                steps: calm.steps,
+                steps: without_fault.steps,
             });
             return Ok(report);
         }
@@ -146,7 +152,12 @@ impl Exploration<'_> {
     /// A run cannot be started.
     pub(super) fn replay(&self, schedule: &Schedule) -> Result<Replay, String> {
         let calm = self.calm()?;
-        if schedule.0.is_empty() || calm.finding.is_some() {
+        if schedule.0.is_empty() && calm.finding.is_none() {
+            let run = self.siblings(&mut Report::default())?;
+            let steps = calm.steps.into_iter().chain(run.steps);
+            return Ok(Replay::Ended(run.finding, steps.collect()));
+        }
+        if calm.finding.is_some() {
             return Ok(Replay::Ended(calm.finding, calm.steps));
         }
         let run = self.stage.play(&Plan::faulty(schedule, &calm))?;
@@ -163,7 +174,9 @@ impl Exploration<'_> {
     pub(super) fn repeat(&self, schedule: &Schedule, times: usize) -> Result<Option<String>, String> {
         let calm = self.calm()?;
         let first = self.stage.play(&Plan::faulty(schedule, &calm))?;
-        if let Some(finding) = calm.finding.as_ref().or(first.finding.as_ref()) {
+        let siblings = self.siblings(&mut Report::default())?;
+        let runs = [&calm, &siblings, &first];
+        if let Some(finding) = runs.into_iter().find_map(|run| run.finding.as_ref()) {
             return Ok(Some(format!("{}: {}", finding.oracle, finding.lines.join("; "))));
         }
         for _ in 1..times {
@@ -179,14 +192,43 @@ impl Exploration<'_> {
     /// The run without faults. After a change of the spec its state is that of samples that are created with that spec.
     fn calm(&self) -> Result<Run, String> {
         let changed = self.stage.play(&Plan {
-            creates_changed: true,
+            course: Course::Creates(Specs::Changed),
             ..Plan::default()
         })?;
         if changed.finding.is_some() {
             return Ok(changed);
         }
         self.stage.play(&Plan {
-            changed: changed.states.first(),
+            other: changed.states.first(),
+            ..Plan::default()
+        })
+    }
+
+    /// The run without faults in which siblings come and go, and optional values are removed.
+    fn siblings(&self, report: &mut Report) -> Result<Run, String> {
+        let samples = &self.stage.setup.samples;
+        let mut reduced = None;
+        if samples.iter().any(|sample| !sample.removals.is_empty()) {
+            report.runs += 1;
+            let run = self.stage.play(&Plan {
+                course: Course::Creates(Specs::Reduced),
+                ..Plan::default()
+            })?;
+            if run.finding.as_ref().is_some_and(|finding| !finding.is_lasting()) {
+                return Ok(run);
+            }
+            for (place, error) in &run.failed {
+                report
+                    .omitted
+                    .push(format!("removals of optional values of {place}: {error}"));
+            }
+            let is_refused = run.finding.is_some() || !run.failed.is_empty();
+            reduced = (!is_refused).then_some(run);
+        }
+        report.runs += 1;
+        self.stage.play(&Plan {
+            other: reduced.as_ref().and_then(|run| run.states.first()),
+            course: Course::Siblings,
             ..Plan::default()
         })
     }

@@ -6,6 +6,7 @@ mod arguments;
 mod call;
 mod change;
 mod connection;
+mod differences;
 mod explore;
 mod external;
 mod fault;
@@ -13,6 +14,7 @@ mod kept;
 mod open_watch;
 mod oracle;
 mod panics;
+mod phases;
 mod picture;
 mod plan;
 mod processes;
@@ -156,8 +158,8 @@ impl Simulation {
         .explore()
     }
 
-    /// Runs these faults, in the form of `ONLY`, that many times, and returns what it finds, or the first difference between
-    /// the traces.
+    /// Runs these faults, in the form of `ONLY`, that many times, and the runs without faults, and returns what it finds, or the
+    /// first difference between the traces.
     ///
     /// # Errors
     /// A definition, a sample or a fault is refused.

@@ -8,7 +8,8 @@ use tokio::sync::broadcast::error::TryRecvError;
 use super::{
     reconciles,
     setup::Setup,
-    state::{Live, MARK},
+    state::{Live, MARK, State},
+    users::Marked,
     world::World,
 };
 use crate::{
@@ -64,7 +65,7 @@ impl fmt::Display for Oracle {
             Self::Finalizer => "a deleted object keeps its finalizer",
             Self::Generation => "a status claims another generation than that of the spec",
             Self::Quiet => "the operator keeps writing although nothing happens",
-            Self::HotLoop => "the operator sends one request in a loop",
+            Self::HotLoop => "the operator sends one request, or reconciles one object, in a loop",
             Self::Panic => "the operator panics",
             Self::Foreign => "the operator changes what belongs to somebody else",
             Self::Exit => "the process ends by itself",
@@ -72,6 +73,13 @@ impl fmt::Display for Oracle {
             Self::Permission => "the operator's role does not grant what it asks for",
             Self::Invariant => "an invariant does not hold",
         })
+    }
+}
+
+impl Finding {
+    /// Whether a reconcile fails again and again, as it does with a spec that the operator refuses.
+    pub(super) fn is_lasting(&self) -> bool {
+        matches!(self.oracle, Oracle::Failing | Oracle::Quiet)
     }
 }
 
@@ -130,17 +138,26 @@ pub(super) fn foreign(server: &ApiServer, bystanders: &[Live], changed: &[Live])
 }
 
 /// The marked objects that still exist, without their mark.
-pub(super) fn unmarked(lives: &[Live], marked: &[BTreeSet<String>; 2]) -> Vec<String> {
-    let [annotated, conditioned] = marked;
+pub(super) fn unmarked(lives: &[Live], marked: &Marked) -> Vec<String> {
     let mut lines = Vec::new();
     for live in lives {
-        let annotation = &live.object["metadata"]["annotations"][MARK];
-        if annotated.contains(live.uid()) && annotation.is_null() {
-            lines.push(format!("{}: the annotation `{MARK}` of a user is gone", live.key()));
+        let metadata = &live.object["metadata"];
+        for (field, name) in [("annotations", "annotation"), ("labels", "label")] {
+            if marked.annotated.contains(live.uid()) && metadata[field][MARK].is_null() {
+                lines.push(format!("{}: the {name} `{MARK}` of a user is gone", live.key()));
+            }
+        }
+        let finalizers = metadata["finalizers"].as_array();
+        let mut finalizers = finalizers.into_iter().flatten();
+        if marked.held.contains(live.uid()) && !finalizers.any(|finalizer| finalizer == MARK) {
+            lines.push(format!(
+                "{}: the finalizer `{MARK}` of another controller is gone",
+                live.key()
+            ));
         }
         let conditions = live.object["status"]["conditions"].as_array();
         let mut conditions = conditions.into_iter().flatten();
-        if conditioned.contains(live.uid()) && !conditions.any(|condition| condition["type"] == MARK) {
+        if marked.conditioned.contains(live.uid()) && !conditions.any(|condition| condition["type"] == MARK) {
             lines.push(format!(
                 "{}: the condition `{MARK}` of another writer is gone",
                 live.key()
@@ -180,6 +197,39 @@ pub(super) fn refused(world: &World, setup: &Setup) -> Vec<String> {
             Err(TryRecvError::Empty | TryRecvError::Closed) => return lines,
         }
     }
+}
+
+/// What existed before siblings of the samples came, and is gone now.
+pub(super) fn displaced(before: &State, now: &State) -> Vec<String> {
+    let gone = before.keys().filter(|key| !now.contains_key(*key));
+    gone.map(|key| format!("{key} is gone since siblings of the samples exist"))
+        .collect()
+}
+
+/// What is left of siblings.
+pub(super) fn surplus(before: &State, now: &State) -> Vec<String> {
+    let surplus = now.keys().filter(|key| !before.contains_key(*key));
+    surplus
+        .map(|key| format!("{key} exists after the siblings of the samples were deleted"))
+        .collect()
+}
+
+/// What exists for a sample, and not for the object of its name in another namespace.
+pub(super) fn lacking(setup: &Setup, before: &State, now: &State) -> Vec<String> {
+    let mut lines = Vec::new();
+    // What came with the sibling beside the sample has no namesake.
+    for (key, object) in before {
+        let Some(namesake) = setup.in_other_namespace(key) else {
+            continue;
+        };
+        let is_it = |other: &Value| setup.is_sample(key) && object["status"].is_object() && other["status"].is_null();
+        match now.get(&namesake) {
+            None => lines.push(format!("{namesake} is missing, and {key} exists")),
+            Some(other) if is_it(other) => lines.push(format!("{namesake} has no status, and {key} has one")),
+            Some(_) => {}
+        }
+    }
+    lines
 }
 
 /// The samples whose deletion does not end.

@@ -5,11 +5,13 @@ use std::collections::BTreeMap;
 use super::{
     fault::{Point, Schedule},
     oracle::Finding,
+    setup::Specs,
     state::State,
     world::{Sent, TraceStep, TracedRequest},
 };
 
 /// The result of a run.
+#[derive(Clone)]
 pub(super) struct Run {
     /// The objects after each phase.
     pub states: Vec<State>,
@@ -24,16 +26,27 @@ pub(super) struct Run {
     pub failed: BTreeMap<String, String>,
 }
 
+/// The phases of a run.
+#[derive(Clone, Copy, Default, Eq, PartialEq)]
+pub(super) enum Course {
+    /// All phases, which may have faults.
+    #[default]
+    Whole,
+    /// The first phase alone, which creates samples with these specs.
+    Creates(Specs),
+    /// Siblings of the samples come and go, and optional values of the specs are removed and set again.
+    Siblings,
+}
+
 /// The actions of a run.
 #[derive(Default)]
 pub(super) struct Plan<'a> {
     pub schedule: Schedule,
     /// The run without faults.
     pub calm: Option<&'a Run>,
-    /// The state that belongs to the changed specs, for the run without faults.
-    pub changed: Option<&'a State>,
-    /// Whether the run ends after the first phase, which then creates the changed specs.
-    pub creates_changed: bool,
+    /// The state of samples that are created with the other specs of this course, for the runs without faults.
+    pub other: Option<&'a State>,
+    pub course: Course,
 }
 
 impl<'a> Plan<'a> {

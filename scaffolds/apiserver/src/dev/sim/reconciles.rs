@@ -5,7 +5,10 @@ use std::{
     collections::BTreeMap,
     fmt::Debug,
     sync::{Mutex, MutexGuard, PoisonError},
+    time::Duration,
 };
+
+use tokio::time::Instant;
 
 use tracing_core::{
     Dispatch, Event, Level, LevelFilter, Metadata, Subscriber,
@@ -18,6 +21,9 @@ use tracing_core::{
 const SPAN: &str = "reconcile";
 /// The `result` of a reconcile that failed.
 const FAILED: &str = "error";
+/// Reconciles of one object in a minute that are no loop.
+const MOST_A_MINUTE: u32 = 1200;
+const MINUTE: Duration = Duration::from_secs(60);
 
 /// Follows the reconciles of this thread until the guard is dropped.
 pub(super) fn follow() -> DefaultGuard {
@@ -40,6 +46,11 @@ pub(super) fn failing() -> BTreeMap<String, String> {
 pub(super) fn refused() -> BTreeMap<String, String> {
     let refused = |it: &Dispatch| it.downcast_ref::<Reconciles>().map(|it| it.lock().refused.clone());
     dispatcher::get_default(refused).unwrap_or_default()
+}
+
+/// A controller and an object that it reconciles in a loop, whether or not it sends a request.
+pub(super) fn hot() -> Option<String> {
+    dispatcher::get_default(|it| it.downcast_ref::<Reconciles>().and_then(|it| it.lock().hot.clone()))
 }
 
 /// Forgets what has failed: another process begins.
@@ -67,6 +78,23 @@ struct Spans {
     errors: BTreeMap<String, (String, bool)>,
     failing: BTreeMap<String, String>,
     refused: BTreeMap<String, String>,
+    /// The reconciles of each object: the beginning of the present minute, and how many began in it.
+    counts: BTreeMap<String, (Instant, u32)>,
+    hot: Option<String>,
+}
+
+impl Spans {
+    fn count(&mut self, name: &str) {
+        let now = Instant::now();
+        let (began, count) = self.counts.entry(name.to_owned()).or_insert((now, 0));
+        if *began + MINUTE <= now {
+            (*began, *count) = (now, 0);
+        }
+        *count += 1;
+        if *count > MOST_A_MINUTE {
+            self.hot.get_or_insert_with(|| name.to_owned());
+        }
+    }
 }
 
 impl Reconciles {
@@ -98,7 +126,9 @@ impl Subscriber for Reconciles {
         let [controller, object] = ["controller", "object"].map(|name| fields.get(name).unwrap_or_default());
         let mut spans = self.lock();
         let id = spans.names.last_key_value().map_or(1, |(last, _)| last + 1);
-        spans.names.insert(id, format!("{controller} {object}"));
+        let name = format!("{controller} {object}");
+        spans.count(&name);
+        spans.names.insert(id, name);
         spans.metadata = Some(span.metadata());
         Id::from_u64(id)
     }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{
     explore::{FailedRun, Report},
-    story::PHASES,
+    phases::heading,
     world::TraceStep,
 };
 
@@ -46,8 +46,7 @@ fn tell(text: &mut String, seed: u64, failure: &FailedRun) {
     if finding.lines.len() > DIFFERENCES {
         line(text, &format!("  and {} more", finding.lines.len() - DIFFERENCES));
     }
-    let phase = PHASES.get(finding.phase).unwrap_or(&"");
-    line(text, &format!("\nafter: {phase}\n"));
+    line(text, &format!("\nafter: {}\n", heading(finding.phase)));
     text.push_str(&steps(&failure.steps));
     line(
         text,
@@ -96,7 +95,7 @@ pub(super) fn json(report: &Report) -> Value {
         json!({
             "oracle": failure.finding.oracle.name(),
             "findings": failure.finding.lines,
-            "phase": PHASES.get(failure.finding.phase),
+            "phase": heading(failure.finding.phase),
             "only": failure.only(),
             "steps": failure.steps.iter().map(step).collect::<Vec<_>>(),
         })

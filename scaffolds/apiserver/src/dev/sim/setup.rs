@@ -32,6 +32,9 @@ const BEGIN: Duration = Duration::from_secs(1_767_225_600);
 /// The suffix of the names of bystanders, which are objects that the operator must not touch.
 pub(super) const BYSTANDER: &str = "-bystander";
 
+/// The namespace of objects that have the names of samples. It exists in each cluster.
+const OTHER_NAMESPACE: &str = "kube-public";
+
 /// What every run begins with.
 pub(super) struct Setup {
     pub definitions: Vec<Manifest>,
@@ -51,6 +54,17 @@ pub(super) struct Sample {
     pub collection: String,
     /// The changes to another valid spec.
     pub changes: Vec<SpecChange>,
+    /// Removals of optional values.
+    pub removals: Vec<SpecChange>,
+}
+
+/// Valid specs of the samples.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Specs {
+    First,
+    Changed,
+    /// Without optional values.
+    Reduced,
 }
 
 /// A change of one value of a spec, which can be undone.
@@ -68,13 +82,49 @@ impl Sample {
         self.key.split_once(' ').map_or("", |(_, place)| place)
     }
 
-    /// The changes as one merge patch, forth or back.
-    pub(super) fn patch(&self, forth: bool) -> Option<Value> {
+    /// The namespace, or an empty text.
+    pub(super) fn namespace(&self) -> &str {
+        self.place().split_once('/').map_or("", |(namespace, _)| namespace)
+    }
+
+    /// Siblings of it: one with other values beside it, and one of its name in another namespace, with the collections.
+    pub(super) fn siblings(&self) -> Vec<(String, Value)> {
+        let mut beside = self.object.clone();
+        let name = format!("{}-sibling", state::text(&beside["metadata"]["name"]));
+        beside["metadata"]["name"] = json!(name);
+        if let Some(patch) = self.patch(Specs::Changed, true) {
+            change::merge(&mut beside, patch);
+        }
+        let mut siblings = vec![(self.collection.clone(), beside)];
+        let namespaces = format!("/namespaces/{}/", self.namespace());
+        if !self.namespace().is_empty() && self.namespace() != OTHER_NAMESPACE {
+            let mut namesake = self.object.clone();
+            namesake["metadata"]["namespace"] = json!(OTHER_NAMESPACE);
+            let other = format!("/namespaces/{OTHER_NAMESPACE}/");
+            siblings.push((self.collection.replace(&namespaces, &other), namesake));
+        }
+        siblings
+    }
+
+    /// The changes to these specs as one merge patch, forth or back.
+    pub(super) fn patch(&self, specs: Specs, forth: bool) -> Option<Value> {
+        let changes = match specs {
+            Specs::First => return None,
+            Specs::Changed => &self.changes,
+            Specs::Reduced => &self.removals,
+        };
         let mut spec = json!({});
-        for change in &self.changes {
+        for change in changes {
             change::merge(&mut spec, if forth { &change.forth } else { &change.back }.clone());
         }
-        (!self.changes.is_empty()).then(|| json!({"spec": spec}))
+        (!changes.is_empty()).then(|| json!({"spec": spec}))
+    }
+
+    fn changes_to(&mut self, specs: Specs) -> &mut Vec<SpecChange> {
+        match specs {
+            Specs::Reduced => &mut self.removals,
+            _ => &mut self.changes,
+        }
     }
 }
 
@@ -163,6 +213,15 @@ impl Setup {
         self.samples.iter().any(|sample| sample.key == key)
     }
 
+    /// The key of the object of the same name in the other namespace of siblings, if its namespace is a sample's.
+    pub(super) fn in_other_namespace(&self, key: &str) -> Option<String> {
+        let (kind, place) = key.split_once(' ')?;
+        let (namespace, name) = place.split_once('/')?;
+        let of = |sample: &&Sample| sample.namespace() == namespace;
+        let is_of_sample = namespace != OTHER_NAMESPACE && self.samples.iter().any(|sample| of(&sample));
+        is_of_sample.then(|| format!("{kind} {OTHER_NAMESPACE}/{name}"))
+    }
+
     /// Whether the schema lets several writers share the conditions of a status.
     pub(super) fn shares_conditions(&self, live: &Live) -> bool {
         let version = self.version(&live.object);
@@ -206,6 +265,7 @@ impl Setup {
             path,
             collection,
             changes: Vec::new(),
+            removals: Vec::new(),
         };
         self.find_changes(world, &mut sample, &created).await;
         Ok(sample)
@@ -220,29 +280,33 @@ impl Setup {
             if change::is_pause(&pointer) {
                 continue;
             }
-            for other in change::others(&value, change::schema_at(schema, &pointer)) {
-                let patches = [other, value.clone()].map(|value| change::patch(spec, &pointer, value));
-                let [Some(forth), Some(back)] = patches else { break };
-                let pointer = pointer.clone();
-                sample.changes.push(SpecChange { pointer, forth, back });
-                if self.is_accepted(world, sample, spec).await {
-                    break;
+            let others = change::others(&value, change::schema_at(schema, &pointer));
+            for (specs, others) in [(Specs::Changed, others), (Specs::Reduced, vec![Value::Null])] {
+                for other in others {
+                    let patches = [other, value.clone()].map(|value| change::patch(spec, &pointer, value));
+                    let [Some(forth), Some(back)] = patches else { break };
+                    let pointer = pointer.clone();
+                    sample.changes_to(specs).push(SpecChange { pointer, forth, back });
+                    if self.is_accepted(world, sample, specs, spec).await {
+                        break;
+                    }
+                    sample.changes_to(specs).pop();
                 }
-                sample.changes.pop();
             }
         }
     }
 
     /// Whether the API server accepts the changes, keeps the last one, and accepts that all are undone. The object has its
     /// first spec before and after.
-    async fn is_accepted(&self, world: &World, sample: &Sample, spec: &Value) -> bool {
-        let (Some(forth), Some(back), Some(last)) = (sample.patch(true), sample.patch(false), sample.changes.last())
-        else {
+    async fn is_accepted(&self, world: &World, sample: &mut Sample, specs: Specs, spec: &Value) -> bool {
+        let [forth, back] = [true, false].map(|forth| sample.patch(specs, forth));
+        let last = sample.changes_to(specs).last().map(|change| change.pointer.clone());
+        let (Some(forth), Some(back), Some(last)) = (forth, back, last) else {
             return false;
         };
         let dry = format!("{}?dryRun=All", sample.path);
         let (code, answer) = world.ask(UserRequest::merge(&dry, forth.clone())).await;
-        if code != 200 || answer["spec"].pointer(&last.pointer) == spec.pointer(&last.pointer) {
+        if code != 200 || answer["spec"].pointer(&last) == spec.pointer(&last) {
             return false;
         }
         world.ask(UserRequest::merge(&sample.path, forth)).await;

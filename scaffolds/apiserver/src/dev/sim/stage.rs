@@ -6,15 +6,16 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 use tokio::{sync::mpsc, time::sleep};
 
 use super::{
-    oracle::{Finding, Oracle},
+    oracle::Finding,
     panics,
-    plan::{Plan, Run},
+    phases::TEARDOWN,
+    plan::{Course, Plan, Run},
     processes::{self, Program, Start},
     reconciles,
-    setup::{BYSTANDER, Setup, SpecChange},
+    setup::{BYSTANDER, Setup, SpecChange, Specs},
     state::{self, Live},
-    story::{Story, TEARDOWN},
-    users::Users,
+    story::Story,
+    users::{Marked, Users},
     world::{Channels, World},
 };
 use crate::{
@@ -67,11 +68,10 @@ impl Stage {
 
     fn failed_when_changed(&self) -> Result<BTreeMap<String, String>, String> {
         let run = self.play(&Plan {
-            creates_changed: true,
+            course: Course::Creates(Specs::Changed),
             ..Plan::default()
         })?;
-        let is_lasting = |finding: &Finding| matches!(finding.oracle, Oracle::Failing | Oracle::Quiet);
-        let is_it = run.finding.as_ref().is_none_or(is_lasting);
+        let is_it = run.finding.as_ref().is_none_or(Finding::is_lasting);
         Ok(if is_it { run.failed } else { BTreeMap::new() })
     }
 
@@ -131,7 +131,7 @@ impl Stage {
                 .collect(),
             plan,
             users: users.clone(),
-            marked: Default::default(),
+            marked: Marked::default(),
             created_once: Default::default(),
             states: Vec::new(),
         };

@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::{
     resource::Resource,
@@ -13,11 +13,11 @@ use crate::{
     store::{Key, Range},
 };
 
-/// The annotation by which a user marks an object, and the type of a condition of another writer.
+/// The annotation and the label by which a user marks an object, and the type of a condition and the finalizer of other writers.
 pub(super) const MARK: &str = "sim.kubewright.dev/foreign";
 
 /// The mark of a comparable object that is created once.
-const CREATED_ONCE: &str = "<created once>";
+pub(super) const CREATED_ONCE: &str = "<created once>";
 /// The field manager of users.
 pub(super) const USER: &str = "user";
 /// The field manager of Kubernetes' own controllers.
@@ -178,6 +178,10 @@ pub(super) fn comparable(lives: &[Live], volatile: &[String]) -> State {
         }
         strip(&mut object, live, volatile);
         name_values(&mut object, &uids);
+        if let Some(metadata) = object["metadata"].as_object_mut() {
+            let is_empty = |value: &Value| *value == json!({}) || *value == json!([]);
+            metadata.retain(|_, value| !is_empty(value));
+        }
         // The order in which owners came does not count.
         if let Some(Value::Array(owners)) = object.pointer_mut("/metadata/ownerReferences") {
             owners.sort_by_key(ToString::to_string);
@@ -211,6 +215,9 @@ pub(super) fn without_uids(values: impl Iterator<Item = (String, Value)>, lives:
 fn strip(object: &mut Value, live: &Live, volatile: &[String]) {
     let generation = object["metadata"]["generation"].clone();
     if let Some(metadata) = object["metadata"].as_object_mut() {
+        if let Some(finalizers) = metadata.get_mut("finalizers").and_then(Value::as_array_mut) {
+            finalizers.retain(|finalizer| finalizer != MARK);
+        }
         for field in [
             "uid",
             "resourceVersion",
@@ -222,10 +229,7 @@ fn strip(object: &mut Value, live: &Live, volatile: &[String]) {
             metadata.remove(field);
         }
         if let Some(annotations) = metadata.get_mut("annotations").and_then(Value::as_object_mut) {
-            annotations.retain(|name, _| name != MARK && !name.starts_with("deployment.kubernetes.io/"));
-        }
-        if metadata.get("annotations").is_some_and(|it| it == &json!({})) {
-            metadata.remove("annotations");
+            annotations.retain(|name, _| !name.starts_with("deployment.kubernetes.io/"));
         }
     }
     if let Some(object) = object.as_object_mut()
@@ -273,7 +277,11 @@ fn observed(value: &mut Value, generation: &Value) {
 /// Replaces uids by the names of their objects, and times.
 fn name_values(value: &mut Value, uids: &BTreeMap<&str, String>) {
     match value {
-        Value::Object(fields) => fields.values_mut().for_each(|value| name_values(value, uids)),
+        Value::Object(fields) => {
+            // An operator may pass the annotations and labels of an object on to its children.
+            fields.remove(MARK);
+            fields.values_mut().for_each(|value| name_values(value, uids));
+        }
         Value::Array(items) => items.iter_mut().for_each(|item| name_values(item, uids)),
         Value::String(text) => {
             if let Some(name) = uids.get(text.as_str()) {
@@ -300,84 +308,13 @@ pub(super) fn mark_created_once<'a>(state: &mut State, keys: impl IntoIterator<I
     }
 }
 
-fn created_once(object: &Value) -> Value {
+pub(super) fn created_once(object: &Value) -> Value {
     json!({"kind": object["kind"], "metadata": object["metadata"], CREATED_ONCE: true})
-}
-
-/// The keys of objects that exist in both states and differ.
-pub(super) fn different<'a>(one: &'a State, other: &'a State) -> impl Iterator<Item = &'a String> {
-    let is_different = |(key, object): &(&String, &Value)| other.get(*key).is_some_and(|other| other != *object);
-    one.iter().filter(is_different).map(|(key, _)| key)
-}
-
-/// The differences, one in each line.
-pub(super) fn differences(expected: &State, found: &State) -> Vec<String> {
-    let mut lines = Vec::new();
-    for (name, object) in expected {
-        match found.get(name) {
-            None => lines.push(format!("{name} is missing")),
-            Some(other) => {
-                let once = (object[CREATED_ONCE] == true).then(|| created_once(other));
-                let place = ComparedField { name, pointer: "" };
-                compare(&mut lines, &place, object, once.as_ref().unwrap_or(other));
-            }
-        }
-    }
-    let strange = found.keys().filter(|name| !expected.contains_key(*name));
-    lines.extend(strange.map(|name| format!("{name} exists, and should not")));
-    lines
-}
-
-struct ComparedField<'a> {
-    name: &'a str,
-    pointer: &'a str,
-}
-
-fn compare(lines: &mut Vec<String>, place: &ComparedField<'_>, expected: &Value, found: &Value) {
-    let ComparedField { name, pointer } = place;
-    if expected == found {
-        return;
-    }
-    match (expected, found) {
-        (Value::Object(one), Value::Object(other)) => {
-            let fields: BTreeSet<_> = one.keys().chain(other.keys()).collect();
-            for field in fields {
-                let get = |fields: &Map<String, Value>| fields.get(field).cloned().unwrap_or_default();
-                let pointer = format!("{pointer}/{field}");
-                compare(
-                    lines,
-                    &ComparedField {
-                        name,
-                        pointer: &pointer,
-                    },
-                    &get(one),
-                    &get(other),
-                );
-            }
-        }
-        (Value::Array(one), Value::Array(other)) if one.len() == other.len() => {
-            for (n, (one, other)) in one.iter().zip(other).enumerate() {
-                let pointer = format!("{pointer}/{n}");
-                compare(
-                    lines,
-                    &ComparedField {
-                        name,
-                        pointer: &pointer,
-                    },
-                    one,
-                    other,
-                );
-            }
-        }
-        (_, Value::Null) => lines.push(format!("{name}: `{pointer}` is missing, and should be {expected}")),
-        (Value::Null, _) => lines.push(format!("{name}: `{pointer}` is {found}, and should not exist")),
-        _ => lines.push(format!("{name}: `{pointer}` is {found}, and should be {expected}")),
-    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{super::differences::differences, *};
 
     #[test]
     fn kinds_of_one_name_in_two_groups_have_different_keys() {

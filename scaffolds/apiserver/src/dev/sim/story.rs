@@ -9,36 +9,20 @@ use std::{
 use tokio::time::{Instant, sleep, sleep_until};
 
 use super::{
-    external,
+    super::account::is_namespaced,
+    differences, external,
     fault::{At, Fault},
     oracle::{self, Finding, Oracle},
     panics,
-    plan::Plan,
+    phases::{CHANGED, EDITED, PHASES, PHASES_OF_SIBLINGS, REDUCED, SIBLINGS, TEARDOWN, WIPED, WITHOUT_SIBLINGS},
+    plan::{Course, Plan},
     processes::{End, RESTART},
+    reconciles,
+    setup::Specs,
     state::{self, Live, State},
-    users::Users,
+    users::{Marked, Users},
     world::{Sent, World},
 };
-
-/// The phases of a run.
-pub(super) const PHASES: [&str; 8] = [
-    "users create the samples",
-    "users change the samples, and mark what exists",
-    "users change the samples back",
-    "users edit the children",
-    "users delete the children",
-    "users wipe the status",
-    "users delete the samples and create them again",
-    "users delete the samples",
-];
-/// The phase in which all samples are gone.
-pub(super) const TEARDOWN: usize = 7;
-/// The phase in which the specs are others.
-pub(super) const CHANGED: usize = 1;
-/// The phase in which the children are edited.
-const EDITED: usize = 3;
-/// The phase in which statuses are removed.
-const WIPED: usize = 5;
 
 /// It is quiet when nothing was written or failed for this long: longer than the past and a request without answer last.
 const QUIET: Duration = Duration::from_secs(75);
@@ -58,8 +42,7 @@ pub(super) struct Story<'a> {
     pub bystanders: Vec<Live>,
     pub plan: &'a Plan<'a>,
     pub users: Users,
-    /// The uids of what has an annotation of a user, and of what has a condition of another writer.
-    pub marked: [BTreeSet<String>; 2],
+    pub marked: Marked,
     /// The keys of children that are created once.
     pub created_once: BTreeSet<String>,
     pub states: Vec<State>,
@@ -67,6 +50,9 @@ pub(super) struct Story<'a> {
 
 impl Story<'_> {
     pub(super) async fn play(&mut self) -> Option<Finding> {
+        if self.plan.course == Course::Siblings {
+            return self.play_siblings().await.err();
+        }
         for (phase, heading) in PHASES.iter().enumerate() {
             let world = self.users.world.clone();
             self.begin(phase);
@@ -83,8 +69,8 @@ impl Story<'_> {
                     end_watches(&world);
                 });
             }
-            if self.plan.creates_changed {
-                self.users.create(true).await;
+            if let Course::Creates(specs) = self.plan.course {
+                self.users.create(specs).await;
                 return self.settle(phase).await.err().or_else(|| self.judge(phase));
             }
             self.act(phase).await;
@@ -131,6 +117,32 @@ impl Story<'_> {
         None
     }
 
+    /// Without faults: what operators do to siblings of an object, and with values that are no longer there.
+    async fn play_siblings(&mut self) -> Result<(), Finding> {
+        for (n, heading) in PHASES_OF_SIBLINGS.iter().enumerate() {
+            let (phase, users) = (PHASES.len() + n, self.users.clone());
+            if phase >= REDUCED && self.plan.other.is_none() {
+                break;
+            }
+            self.begin(phase);
+            users.world.tell("", *heading);
+            users.world.stir();
+            match n {
+                0 => users.create(Specs::First).await,
+                1 => users.create_siblings().await,
+                2 => users.delete_siblings().await,
+                _ => users.change(Specs::Reduced, phase == REDUCED).await,
+            }
+            match self.settle(phase).await {
+                // The operator may refuse a sibling, for example because two objects want the same name.
+                Err(finding) if phase == SIBLINGS && finding.is_lasting() => {}
+                settled => settled?,
+            }
+            self.judge(phase).map_or(Ok(()), Err)?;
+        }
+        Ok(())
+    }
+
     /// Begins a phase: its requests are counted from the first one that it has without faults.
     fn begin(&self, phase: usize) {
         let to_come = |sent: &[Sent]| -> Vec<_> {
@@ -150,7 +162,7 @@ impl Story<'_> {
         let found = || state::comparable(&self.users.new_objects(), &self.users.setup.volatile);
         let (first, changed) = (&self.states[0], &self.states[CHANGED]);
         let edited = found();
-        let keys: BTreeSet<_> = state::different(first, &edited).cloned().collect();
+        let keys: BTreeSet<_> = differences::different(first, &edited).cloned().collect();
         let is_constant = |key: &String| !self.users.setup.is_sample(key) && first.get(key) == changed.get(key);
         if keys.is_empty() || !keys.iter().all(is_constant) {
             return Ok(());
@@ -159,16 +171,16 @@ impl Story<'_> {
             let book = self.users.world.book();
             (book.writes.len(), book.reads.len())
         };
-        let is_repaired = || state::different(&edited, &found()).any(|key| keys.contains(key));
+        let is_repaired = || differences::different(&edited, &found()).any(|key| keys.contains(key));
         self.restart(phase, End::default()).await?;
         for forth in [true, false] {
             if !is_repaired() {
-                self.users.change(forth).await;
+                self.users.change(Specs::Changed, forth).await;
                 self.settle(phase).await?;
             }
         }
         if is_repaired() {
-            let lines = state::differences(first, &edited);
+            let lines = differences::differences(first, &edited);
             let oracle = Oracle::State;
             return Err(Finding { oracle, phase, lines });
         }
@@ -212,12 +224,16 @@ impl Story<'_> {
     async fn act(&mut self, phase: usize) {
         let users = self.users.clone();
         match phase {
-            0 => users.create(false).await,
+            0 => users.create(Specs::First).await,
             CHANGED => {
                 self.marked = users.mark().await;
-                users.change(true).await;
+                users.change(Specs::Changed, true).await;
             }
-            2 => users.change(false).await,
+            2 => {
+                self.marked.held.clear();
+                users.remove_finalizers().await;
+                users.change(Specs::Changed, false).await;
+            }
             EDITED => users.edit_children().await,
             4 => users.delete_children().await,
             WIPED => users.wipe_status().await,
@@ -255,6 +271,12 @@ impl Story<'_> {
                     vec![format!("it {text} hundreds of times in a minute")],
                 );
             }
+            if let Some(reconcile) = reconciles::hot() {
+                let (controller, object) = reconcile.split_once(' ').unwrap_or_default();
+                let line =
+                    format!("controller `{controller}` reconciles `{object}` more than a thousand times in a minute");
+                return finding(Oracle::HotLoop, vec![line]);
+            }
             let exits = world.book().ended.clone();
             let is_faulty = !world.schedule.0.is_empty();
             if exits.len() > if is_faulty { EXITS } else { 0 } {
@@ -279,7 +301,7 @@ impl Story<'_> {
     /// What is wrong at the end of a phase.
     fn judge(&mut self, phase: usize) -> Option<Finding> {
         if phase == WIPED || self.users.world.is_status_wiped() {
-            self.marked[1].clear();
+            self.marked.conditioned.clear();
         }
         let setup = self.users.setup.clone();
         let server = &self.users.world.server;
@@ -302,7 +324,8 @@ impl Story<'_> {
             wrong.push((Oracle::Generation, oracle::generations(&new)));
             let reference = match self.plan.calm {
                 Some(calm) => calm.states.get(phase),
-                None if phase == CHANGED => self.plan.changed,
+                None if matches!(phase, CHANGED | REDUCED) => self.plan.other,
+                None if phase == SIBLINGS => None,
                 None => self.states.first(),
             };
             let differences = reference.map(|reference| {
@@ -310,13 +333,27 @@ impl Story<'_> {
                 for state in &mut states {
                     state.retain(|key, _| !self.users.taken().ended.contains(key));
                 }
-                state::differences(&states[0], &states[1])
+                differences::differences(&states[0], &states[1])
             });
             wrong.push((Oracle::State, differences.unwrap_or_default()));
-            wrong.push((Oracle::Failing, oracle::failing(&new)));
+            if let (Some(before), true) = (self.states.first(), phase == WITHOUT_SIBLINGS) {
+                // More than a difference: the operator has not cleaned up.
+                wrong.insert(0, (Oracle::Leftover, oracle::surplus(before, &found)));
+            }
+            if phase == SIBLINGS {
+                let before = self.states.first().cloned().unwrap_or_default();
+                let mut lines = oracle::displaced(&before, &found);
+                if oracle::failing(&new).is_empty() && !is_namespaced(&setup.roles) {
+                    lines.extend(oracle::lacking(&setup, &before, &found));
+                }
+                wrong.push((Oracle::State, lines));
+            } else {
+                wrong.push((Oracle::Failing, oracle::failing(&new)));
+            }
         }
         let objects: Vec<_> = new.iter().map(|live| live.object.clone()).collect();
-        for (name, invariant) in &setup.invariants {
+        // Invariants are about the samples.
+        for (name, invariant) in setup.invariants.iter().filter(|_| phase != SIBLINGS) {
             let line = invariant(&objects).err().map(|error| format!("{name}: {error}"));
             wrong.push((Oracle::Invariant, line.into_iter().collect()));
         }

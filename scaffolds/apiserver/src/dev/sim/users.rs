@@ -13,7 +13,7 @@ use tokio::time::{Instant, sleep};
 use super::{
     call, change,
     fault::UserAction,
-    setup::Setup,
+    setup::{Sample, Setup, Specs},
     state::{self, Live, MARK},
     world::{UserRequest, World},
 };
@@ -45,6 +45,17 @@ pub(super) struct Taken {
     pub ended: BTreeSet<String>,
 }
 
+/// The uids of objects that others have marked.
+#[derive(Default)]
+pub(super) struct Marked {
+    /// With an annotation and a label.
+    pub annotated: BTreeSet<String>,
+    /// With a condition.
+    pub conditioned: BTreeSet<String>,
+    /// With a finalizer.
+    pub held: BTreeSet<String>,
+}
+
 impl Users {
     /// Acts once, at any time.
     pub(super) async fn act(&self, action: UserAction) {
@@ -55,7 +66,7 @@ impl Users {
                     .into_iter()
                     .map(|live| (live.path(), live.object))
                     .collect::<Vec<_>>();
-                self.change(true).await;
+                self.change(Specs::Changed, true).await;
                 sleep(Duration::from_millis(50)).await;
                 for (path, object) in specs {
                     let back = json!({"spec": null_others(&object["spec"], &self.spec(&path))});
@@ -129,22 +140,39 @@ impl Users {
             })
     }
 
-    /// Creates the samples, as they are or with their changed specs.
-    pub(super) async fn create(&self, changed: bool) {
+    /// Creates the samples with these specs.
+    pub(super) async fn create(&self, specs: Specs) {
         for sample in &self.setup.samples {
             let mut request = UserRequest::new(Method::POST, &sample.collection);
             request.body = sample.object.clone();
-            if let Some(patch) = sample.patch(true).filter(|_| changed) {
+            if let Some(patch) = sample.patch(specs, true) {
                 change::merge(&mut request.body, patch);
             }
             self.send("creates", request).await;
         }
     }
 
-    /// Changes the specs of the samples, or changes them back.
-    pub(super) async fn change(&self, forth: bool) {
+    /// Creates siblings of the samples, which the API server may refuse.
+    pub(super) async fn create_siblings(&self) {
+        for (collection, object) in self.setup.samples.iter().flat_map(Sample::siblings) {
+            let mut request = UserRequest::new(Method::POST, &collection);
+            request.body = object;
+            self.send("creates", request).await;
+        }
+    }
+
+    /// Deletes the siblings of the samples.
+    pub(super) async fn delete_siblings(&self) {
+        for (collection, object) in self.setup.samples.iter().flat_map(Sample::siblings) {
+            let path = format!("{collection}/{}", state::text(&object["metadata"]["name"]));
+            self.send("deletes", UserRequest::new(Method::DELETE, &path)).await;
+        }
+    }
+
+    /// Changes the specs of the samples to these, or changes them back.
+    pub(super) async fn change(&self, specs: Specs, forth: bool) {
         for sample in &self.setup.samples {
-            let Some(patch) = sample.patch(forth) else {
+            let Some(patch) = sample.patch(specs, forth) else {
                 continue;
             };
             let verb = if forth { "changes" } else { "changes back" };
@@ -152,16 +180,28 @@ impl Users {
         }
     }
 
-    /// Adds an annotation to every sample and child, and a condition of another writer to the samples' statuses. Returns the
-    /// uids of what has an annotation, and of what has a condition.
-    pub(super) async fn mark(&self) -> [BTreeSet<String>; 2] {
+    /// Adds an annotation and a label to every sample and child, and a finalizer and a condition of others to the samples.
+    pub(super) async fn mark(&self) -> Marked {
         let samples = self.samples();
         let all: Vec<_> = samples.iter().cloned().chain(self.children()).collect();
-        let mut marked = [BTreeSet::new(), BTreeSet::new()];
+        let mut marked = Marked::default();
         for live in &all {
-            let body = json!({"metadata": {"annotations": {MARK: "kept"}}});
-            if self.send("annotates", UserRequest::merge(&live.path(), body)).await {
-                marked[0].insert(live.uid().to_owned());
+            let body = json!({"metadata": {"annotations": {MARK: "kept"}, "labels": {MARK: "kept"}}});
+            if self
+                .send("annotates and labels", UserRequest::merge(&live.path(), body))
+                .await
+            {
+                marked.annotated.insert(live.uid().to_owned());
+            }
+        }
+        for live in samples.iter().filter(|live| live.is_custom()) {
+            let mut finalizers = finalizers(live);
+            finalizers.push(json!(MARK));
+            let body = json!({"metadata": {"finalizers": finalizers}});
+            let path = live.path();
+            let request = UserRequest::merge(&path, body);
+            if self.send("adds a finalizer of another controller to", request).await {
+                marked.held.insert(live.uid().to_owned());
             }
         }
         for live in samples.iter().filter(|live| self.setup.shares_conditions(live)) {
@@ -179,10 +219,25 @@ impl Users {
                 .send("adds a condition of another writer to", UserRequest::merge(&path, body))
                 .await
             {
-                marked[1].insert(live.uid().to_owned());
+                marked.conditioned.insert(live.uid().to_owned());
             }
         }
         marked
+    }
+
+    /// Removes the finalizers that [`Self::mark`] has added.
+    pub(super) async fn remove_finalizers(&self) {
+        for live in self.samples() {
+            let mut finalizers = finalizers(&live);
+            if finalizers.iter().any(|finalizer| finalizer == MARK) {
+                finalizers.retain(|finalizer| finalizer != MARK);
+                let body = json!({"metadata": {"finalizers": finalizers}});
+                let path = live.path();
+                let request = UserRequest::merge(&path, body);
+                self.send("removes a finalizer of another controller from", request)
+                    .await;
+            }
+        }
     }
 
     pub(super) async fn edit_children(&self) {
@@ -307,6 +362,13 @@ impl Users {
         }
         (200..300).contains(&code)
     }
+}
+
+fn finalizers(live: &Live) -> Vec<Value> {
+    live.object["metadata"]["finalizers"]
+        .as_array()
+        .cloned()
+        .unwrap_or_default()
 }
 
 /// A spec as a merge patch that also removes what the present one has in addition.
