@@ -81,7 +81,8 @@ nightly: ## Long random runs: more seeds, more cases, more time.
 		KUBEBUILDER_ASSETS=$$assets tests/fidelity/check 5000 && \
 		KUBEBUILDER_ASSETS=$$assets tests/controller-runtime/check && \
 		KUBEBUILDER_ASSETS=$$assets tests/clients/check && \
-		KUBEBUILDER_ASSETS=$$assets tests/e2e/check
+		KUBEBUILDER_ASSETS=$$assets tests/e2e/check && \
+		KUBEBUILDER_ASSETS=$$assets tests/suites/check
 	tests/prometheus/check
 	tests/fuzz/check 600
 	KUBEWRIGHT_NIGHTLY=1 tests/golden/check one patterns cluster namespaced two-groups
