@@ -39,6 +39,36 @@ async fn a_new_server_has_four_namespaces_and_a_service() {
     assert_eq!(service["spec"]["clusterIP"], "10.0.0.1");
 }
 
+/// The labels and managed fields of kube-apiserver 1.37.2.
+#[tokio::test(start_paused = true)]
+async fn a_namespace_with_a_generated_name_has_the_label_with_that_name() {
+    const LABEL: &str = "kubernetes.io/metadata.name";
+    let managed = [
+        (json!({}), json!({"f:generateName": {}})),
+        (
+            json!({"labels": {"a": "b"}}),
+            json!({"f:generateName": {}, "f:labels": {".": {}, "f:a": {}}}),
+        ),
+        (
+            json!({"labels": {"a": "b", LABEL: "x"}}),
+            json!({"f:generateName": {}, "f:labels": {".": {}, "f:a": {}, "f:kubernetes.io/metadata.name": {}}}),
+        ),
+    ];
+    let wire = wire();
+    for (mut metadata, fields) in managed {
+        metadata["generateName"] = json!("g-");
+        let answer = wire
+            .post(NAMESPACES, json!({ "metadata": metadata }).to_string())
+            .await
+            .json();
+        assert_eq!(answer["metadata"]["labels"][LABEL], answer["metadata"]["name"]);
+        assert_eq!(answer["metadata"]["managedFields"][0]["fieldsV1"]["f:metadata"], fields);
+        let name = answer["metadata"]["name"].as_str().unwrap();
+        let list = wire.get(&format!("{NAMESPACES}?labelSelector={LABEL}%3D{name}")).await;
+        assert_eq!(list.json()["items"].as_array().unwrap().len(), 1, "{}", list.text);
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn an_empty_namespace_is_deleted_at_once() {
     let wire = wire();

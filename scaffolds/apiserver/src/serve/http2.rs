@@ -12,14 +12,14 @@ use std::{
 };
 
 use bytes::Bytes;
-use http_body::{Frame, SizeHint};
-use hyper::{server::conn::http2, service::service_fn};
+use http_body::{Body as _, Frame, SizeHint};
+use hyper::{Method, header::CONTENT_LENGTH, server::conn::http2, service::service_fn};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use tokio::{net::TcpStream, sync::watch, time::timeout};
 use tokio_rustls::server::TlsStream;
 
 use super::{answers::Answers, connection::HEADERS};
-use crate::response::Body;
+use crate::response::{Answer, Body};
 
 /// The protocol's name in handshakes (RFC 9113, 3.2).
 pub const NAME: &[u8] = b"h2";
@@ -47,9 +47,12 @@ pub async fn converse(stream: TlsStream<TcpStream>, answers: Answers, streams: u
     let requests = Arc::new(requests);
     let service = service_fn(move |request| {
         let counted = Counted::new(Arc::clone(&requests));
+        let head = request.method() == Method::HEAD;
         let answer = answers.to(request);
         async move {
-            Ok::<_, Infallible>(answer.await?.map(|body| Answering {
+            let answer = answer.await?;
+            let answer = if head { headers_alone(answer) } else { answer };
+            Ok::<_, Infallible>(answer.map(|body| Answering {
                 body,
                 _counted: counted,
             }))
@@ -76,6 +79,15 @@ pub async fn converse(stream: TlsStream<TcpStream>, answers: Answers, streams: u
             let _ = timeout(FAREWELL, connection).await;
         }
     }
+}
+
+/// The answer to a HEAD, with the length of the body that a GET would get. Hyper drops the body in HTTP/1.1 only.
+fn headers_alone(answer: Answer) -> Answer {
+    let (mut parts, body) = answer.into_parts();
+    if let Some(length) = body.size_hint().exact() {
+        parts.headers.insert(CONTENT_LENGTH, length.into());
+    }
+    Answer::from_parts(parts, Bytes::new().into())
 }
 
 /// Ready as soon as no request has been in progress for [`IDLE`].

@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 use client::{CONFIG_MAPS, PATIENCE, event, start, start_as, whole};
 use frames::{ACK, Frames, PING, SETTINGS, WINDOW_UPDATE};
 use futures::future::join_all;
+use http_body_util::BodyExt;
 use serde_json::json;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
@@ -73,6 +74,23 @@ async fn the_settings_are_those_of_kube_apiserver() {
         (window.stream, window.payload),
         (0, 26_148_865_u32.to_be_bytes().to_vec())
     );
+}
+
+/// Go's client takes a body after HEAD as an error of the protocol. Status and length are those of kube-apiserver 1.37.2.
+#[tokio::test]
+async fn the_answer_to_head_has_the_length_of_a_body_and_no_body() {
+    let server = start(Some(100)).await;
+    let client = server.client().await;
+    let answer = client.send("HEAD", "/livez/ping", ("accept", "*/*"), "").await;
+    assert_eq!(answer.status(), 200);
+    assert_eq!(answer.headers()["content-length"], "2");
+    assert_eq!(answer.into_body().collect().await.unwrap().to_bytes(), "");
+    let answer = client
+        .send("HEAD", "/api/v1/namespaces/default", ("accept", "*/*"), "")
+        .await;
+    assert_eq!(answer.status(), 405);
+    assert_ne!(answer.headers()["content-length"], "0");
+    assert_eq!(answer.into_body().collect().await.unwrap().to_bytes(), "");
 }
 
 #[tokio::test]

@@ -34,11 +34,19 @@ pub(in crate::kinds) fn kind() -> BuiltInKind {
 
 fn default(object: &mut Fields) {
     default_phase(object, "Active");
+    label_with_name(object);
+}
+
+/// Selectors of webhooks and network policies find a namespace by this label.
+fn label_with_name(object: &mut Fields) {
     let Some(metadata) = within(object, "metadata") else {
         return;
     };
     let name = text(metadata, "name").to_owned();
-    if let (false, Some(labels)) = (name.is_empty(), made(metadata, "labels")) {
+    if name.is_empty() {
+        return;
+    }
+    if let Some(labels) = made(metadata, "labels") {
         labels.insert("kubernetes.io/metadata.name".to_owned(), json!(name));
     }
 }
@@ -46,6 +54,8 @@ fn default(object: &mut Fields) {
 fn prepare_create(object: &mut Value) {
     if let Some(fields) = object.as_object_mut() {
         fields.insert("status".to_owned(), json!({"phase": "Active"}));
+        // A name of `generateName` did not exist yet when the defaults were set.
+        label_with_name(fields);
     }
     let Some(spec) = section(object, "spec") else { return };
     let finalizers = spec.entry("finalizers").or_insert_with(|| json!([]));
