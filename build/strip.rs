@@ -105,7 +105,7 @@ fn items_off(text: &str, is_off: &dyn Fn(&str) -> bool) -> Vec<ItemOff> {
     found
 }
 
-/// A token of Rust; spaces and comments are none.
+/// A token of Rust. Spaces and comments have no token.
 struct Token<'a> {
     text: &'a str,
     /// The lines of the text, from 0.

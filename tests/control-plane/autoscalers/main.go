@@ -349,7 +349,7 @@ func run(mapper apimeta.RESTMapper) line {
 			w.scale(pick[int32](0, 1, 3, 7, 50))
 			others = w.replicas
 		}
-		// A new autoscaler is looked at once, and then after each period.
+		// The controller looks at a new autoscaler immediately, and then after each period.
 		if step == 0 {
 			w.handler.OnAdd(scaler, false)
 		} else {

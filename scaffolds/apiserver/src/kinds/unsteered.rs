@@ -198,11 +198,8 @@ pub(super) fn device_class() -> BuiltInKind {
 
 pub(super) fn device_taint_rule() -> BuiltInKind {
     shown(|row| {
-        let texts = ["key", "value", "effect", "timeAdded"].map(|field| row.text(&format!("spec.taint.{field}")));
-        let mut cells = vec![row.name()];
-        cells.extend(texts);
-        cells.push(row.age());
-        cells
+        let fields = ["key", "value", "effect", "timeAdded"];
+        texts(row, &fields.map(|field| format!("spec.taint.{field}")))
     })
     .with_generation()
     .returned_when_deleted()
@@ -244,15 +241,9 @@ pub(super) fn resource_claim_template() -> BuiltInKind {
 }
 
 pub(super) fn resource_slice() -> BuiltInKind {
-    shown(|row| {
-        let texts = ["spec.nodeName", "spec.driver", "spec.pool.name"].map(|path| row.text(path));
-        let mut cells = vec![row.name()];
-        cells.extend(texts);
-        cells.push(row.age());
-        cells
-    })
-    .with_generation()
-    .returned_when_deleted()
+    shown(|row| texts(row, &["spec.nodeName", "spec.driver", "spec.pool.name"]))
+        .with_generation()
+        .returned_when_deleted()
 }
 
 pub(super) fn csi_driver() -> BuiltInKind {
@@ -350,6 +341,14 @@ fn set_number(fields: &mut Fields, name: &str, number: i64) {
     if fields.get(name).and_then(Value::as_i64).unwrap_or_default() == 0 {
         fields.insert(name.to_owned(), number.into());
     }
+}
+
+/// The name, the texts at these paths, and the age.
+fn texts(row: &Row<'_>, paths: &[impl AsRef<str>]) -> Vec<Value> {
+    let mut cells = vec![row.name()];
+    cells.extend(paths.iter().map(|path| row.text(path.as_ref())));
+    cells.push(row.age());
+    cells
 }
 
 /// The texts of a list, with commas between.

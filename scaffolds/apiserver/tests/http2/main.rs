@@ -76,7 +76,7 @@ async fn the_settings_are_those_of_kube_apiserver() {
     );
 }
 
-/// Go's client takes a body after HEAD as an error of the protocol. Status and length are those of kube-apiserver 1.37.2.
+/// Go's client reports a body after HEAD as a protocol error. Status and length are those of kube-apiserver 1.37.2.
 #[tokio::test]
 async fn the_answer_to_head_has_the_length_of_a_body_and_no_body() {
     let server = start(Some(100)).await;

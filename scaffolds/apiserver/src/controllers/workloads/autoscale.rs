@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{
     Decision, Workloads,
-    fields::{annotation, condition, int, items, text},
+    fields::{annotation, condition, int, items, put_condition, text},
     scale_limits::{Recommendation, ScaleHistory, is_near},
     scales,
 };
@@ -44,12 +44,7 @@ impl ScalingPlan {
         let new = json!({
             "type": name, "status": status, "reason": reason, "message": message, "lastTransitionTime": since,
         });
-        let mut conditions = items(&self.status, "/conditions").to_vec();
-        match conditions.iter_mut().find(|it| it["type"] == name) {
-            Some(condition) => *condition = new,
-            None => conditions.push(new),
-        }
-        self.status["conditions"] = json!(conditions);
+        put_condition(&mut self.status, new);
     }
 }
 

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{
     Decision,
-    fields::{int, part, set_count, text},
+    fields::{condition, int, part, put_condition, set_count},
     replica_set::Pod,
 };
 use crate::meta;
@@ -92,18 +92,11 @@ fn disrupted(budget: &Value, pods: &[Pod], now: i64) -> (Value, Option<i64>) {
 
 /// Sets the condition that disruptions are allowed. The time of its transition changes with its status.
 fn allow(status: &mut Value, [value, reason, message]: [&str; 3], now: i64) {
-    let before = super::fields::condition(status, ALLOWED).filter(|it| it["status"] == value);
+    let before = condition(status, ALLOWED).filter(|it| it["status"] == value);
     let since = before.map_or_else(|| json!(time::text(now)), |it| it["lastTransitionTime"].clone());
-    let mut condition = json!({
+    let mut new = json!({
         "type": ALLOWED, "status": value, "reason": reason, "message": message, "lastTransitionTime": since,
     });
-    set_count(&mut condition, "observedGeneration", int(status, "/observedGeneration"));
-    let conditions = status["conditions"].as_array_mut();
-    match conditions {
-        Some(conditions) => match conditions.iter_mut().find(|it| text(it, "/type") == ALLOWED) {
-            Some(present) => *present = condition,
-            None => conditions.push(condition),
-        },
-        None => status["conditions"] = json!([condition]),
-    }
+    set_count(&mut new, "observedGeneration", int(status, "/observedGeneration"));
+    put_condition(status, new);
 }

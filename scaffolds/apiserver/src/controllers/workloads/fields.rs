@@ -77,6 +77,16 @@ pub(super) fn set_condition(status: &mut Value, mut new: Value) {
     }
 }
 
+/// Replaces the condition of the same type in its place, or adds it.
+pub(super) fn put_condition(status: &mut Value, new: Value) {
+    let mut conditions = items(status, "/conditions").to_vec();
+    match conditions.iter_mut().find(|it| it["type"] == new["type"]) {
+        Some(present) => *present = new,
+        None => conditions.push(new),
+    }
+    status["conditions"] = json!(conditions);
+}
+
 /// Removes a condition.
 pub(super) fn remove_condition(status: &mut Value, name: &str) {
     let Some(conditions) = status.get_mut("conditions").and_then(Value::as_array_mut) else {

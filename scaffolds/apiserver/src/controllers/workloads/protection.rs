@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::{
     Decision,
-    fields::{condition, controller, items, text},
+    fields::{condition, controller, items, put_condition, text},
     write::{CLAIMS, VOLUMES, Write},
 };
 use crate::{meta, store::Key};
@@ -77,7 +77,7 @@ impl ClaimUsers {
         concerned
     }
 
-    fn name(&self, key: &Key, claim: &Value) -> bool {
+    fn has_user(&self, key: &Key, claim: &Value) -> bool {
         let owner = controller(claim).map(|owner| text(owner, "/uid"));
         let mut pods = self.by_claim.get(key).into_iter().flat_map(BTreeMap::values);
         pods.any(|uid| uid.is_none() || uid.as_deref() == owner)
@@ -85,7 +85,7 @@ impl ClaimUsers {
 
     /// The write of a bound claim's condition `Unused`, which changes with the use of the claim.
     pub fn decide(&self, key: &Key, claim: &Value, now: i64) -> Decision {
-        let values = match self.name(key, claim) {
+        let values = match self.has_user(key, claim) {
             true => ["False", "PodUsingPVC", "A pod is currently referencing this PVC"],
             false => ["True", "NoPodsUsingPVC", "No pods are currently referencing this PVC"],
         };
@@ -98,12 +98,7 @@ impl ClaimUsers {
             "lastTransitionTime": time::text(now),
         });
         let mut status = claim["status"].clone();
-        let mut conditions = items(&status, "/conditions").to_vec();
-        match conditions.iter_mut().find(|it| it["type"] == UNUSED) {
-            Some(old) => *old = new,
-            None => conditions.push(new),
-        }
-        status["conditions"] = json!(conditions);
+        put_condition(&mut status, new);
         Decision::about_status(claim, status, None)
     }
 }
@@ -111,7 +106,7 @@ impl ClaimUsers {
 /// The condition of a claim that no Pod names, since Kubernetes 1.37.
 const UNUSED: &str = "Unused";
 
-/// Whether the containers of a Pod run no more.
+/// Whether the containers of a Pod have stopped.
 fn has_ended(pod: &Value) -> bool {
     let is_stopped = |status: &Value| {
         ["terminated", "waiting"]

@@ -77,7 +77,7 @@ impl fmt::Display for Oracle {
 }
 
 impl Finding {
-    /// Whether a reconcile fails again and again, as it does with a spec that the operator refuses.
+    /// Whether reconciles keep failing, as with a spec that the operator refuses.
     pub(super) fn is_lasting(&self) -> bool {
         matches!(self.oracle, Oracle::Failing | Oracle::Quiet)
     }
@@ -199,14 +199,14 @@ pub(super) fn refused(world: &World, setup: &Setup) -> Vec<String> {
     }
 }
 
-/// What existed before siblings of the samples came, and is gone now.
+/// Names the objects from before the siblings of the samples that are gone.
 pub(super) fn displaced(before: &State, now: &State) -> Vec<String> {
     let gone = before.keys().filter(|key| !now.contains_key(*key));
     gone.map(|key| format!("{key} is gone since siblings of the samples exist"))
         .collect()
 }
 
-/// What is left of siblings.
+/// Names the objects that deleted siblings have left behind.
 pub(super) fn surplus(before: &State, now: &State) -> Vec<String> {
     let surplus = now.keys().filter(|key| !before.contains_key(*key));
     surplus
@@ -214,10 +214,10 @@ pub(super) fn surplus(before: &State, now: &State) -> Vec<String> {
         .collect()
 }
 
-/// What exists for a sample, and not for the object of its name in another namespace.
+/// Names the objects of samples whose namesakes in another namespace are missing, or have no status.
 pub(super) fn lacking(setup: &Setup, before: &State, now: &State) -> Vec<String> {
     let mut lines = Vec::new();
-    // What came with the sibling beside the sample has no namesake.
+    // The sibling beside a sample, and its children, have no namesakes: only earlier objects are compared.
     for (key, object) in before {
         let Some(namesake) = setup.in_other_namespace(key) else {
             continue;

@@ -180,7 +180,8 @@ impl Users {
         }
     }
 
-    /// Adds an annotation and a label to every sample and child, and a finalizer and a condition of others to the samples.
+    /// Adds an annotation and a label to every sample and child, and a finalizer and a condition to the samples, as other
+    /// controllers do.
     pub(super) async fn mark(&self) -> Marked {
         let samples = self.samples();
         let all: Vec<_> = samples.iter().cloned().chain(self.children()).collect();

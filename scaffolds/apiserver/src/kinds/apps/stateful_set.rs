@@ -198,7 +198,7 @@ fn validate_update(new: &Located<'_>, old: &Located<'_>, faults: &mut Faults) {
     }
 }
 
-/// The claims as Go prints them: the internal type has no names of JSON but for the metadata.
+/// The claims in Go's syntax: only the metadata of the internal type has the names of JSON.
 fn claims_in_go(at: &Located<'_>) -> String {
     let claims: Vec<String> = at.items().map(|claim| claim_in_go(&claim)).collect();
     format!("[{}]", claims.join(","))
