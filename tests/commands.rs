@@ -309,6 +309,7 @@ fn a_deleted_crate_that_only_other_crates_use_is_missing() {
 #[test]
 fn an_ejected_crate_is_not_checked_or_replaced() {
     let dir = project();
+    kubewright(dir.path(), &["sync", "--crates", "vendored"]).succeeds();
     assert_eq!(state(dir.path(), "crates/runtime"), "clean");
     append(dir.path(), "crates/runtime/src/lib.rs", "// mine\n");
     assert_eq!(state(dir.path(), "crates/runtime"), "edited");

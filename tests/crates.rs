@@ -27,7 +27,7 @@ fn made(crates: &[&str]) -> TempDir {
 }
 
 fn vendored() -> TempDir {
-    made(&[])
+    made(&["--crates", "vendored"])
 }
 
 fn registry() -> TempDir {
@@ -316,7 +316,7 @@ fn has_webhooks(dir: &TempDir, form: &str) -> bool {
     let exists = |path: String| dir.path().join(path).exists();
     match form {
         "vendored" => exists("crates/webhooks/src/lib.rs".to_owned()),
-        "archives" => exists(format!("crates/kubewright-webhooks-{}.crate", own())),
+        "archives" => exists("crates/webhooks/source.tar".to_owned()),
         _ => exists("crates".to_owned()),
     }
 }

@@ -121,6 +121,7 @@ fn vendored_crates_equal_the_scaffolds_without_their_tests() {
     make("one", fresh.path());
     let policy = ["create", "webhook", "--policy", "--kind", "FooBar"];
     kubewright(fresh.path(), &policy).succeeds();
+    kubewright(fresh.path(), &["sync", "--crates", "vendored"]).succeeds();
     for name in crates() {
         let mut vendored = texts(&fresh.path().join("crates").join(&name));
         assert!(vendored.remove("VERSION").is_some());

@@ -69,7 +69,7 @@ fn no_line_of_a_gitignore_hides_vendored_crates_and_the_lock() {
     .unwrap();
     fs::write(dir.path().join("of-user"), "kinds\nlicense*\n").unwrap();
     git(&["config", "core.excludesFile", "of-user"]);
-    kubewright(dir.path(), &INIT).succeeds();
+    kubewright(dir.path(), &[&INIT[..], &["--crates", "vendored"]].concat()).succeeds();
     let ignored = || git(&["ls-files", "--others", "--ignored", "--exclude-standard"]);
     assert_eq!(ignored(), "");
     assert!(dir.path().join("crates/apiserver/src/kinds/core").is_dir());

@@ -127,7 +127,6 @@ fn scene() -> (tempfile::TempDir, Vec<Change>) {
 
 fn change(path: &str, before: Option<&str>, after: Option<&str>) -> Change {
     let file = |text: &str| File {
-        archive: None,
         kind: FileKind::Seeded,
         executable: text.starts_with("#!"),
         text: text.to_owned(),

@@ -5,13 +5,10 @@ use super::session::Session;
 use super::transition::{Seeded, Transition};
 use crate::plan::{FileKind, RelPath, Source};
 use crate::project::{Crates, Project};
-use crate::render::local_registry;
-use crate::write::{
-    Change, Origin, State, archive_files, folder, text_diff, used_crates, vendored_files, vendored_origin,
-    vendored_state,
-};
+use crate::render::vendor::Texts;
+use crate::write::{Change, Origin, State, text_diff, used_crates, vendored_files, vendored_origin, vendored_state};
 use anyhow::{Result, bail};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// Moves the open project.
 ///
@@ -28,18 +25,12 @@ pub fn change(session: Session, crates: Crates, dry_run: bool) -> Result<()> {
     for source in &unused {
         transition.leave_out(|path| is_of(source, path));
     }
-    let archives = archives(&session)?;
-    transition.leave_out(|path| archives.iter().any(|change| change.path.as_str() == path));
-    let mut outcome = transition.outcome(&session, false)?;
-    outcome.changes.extend(archives);
+    let outcome = transition.outcome(&session, false)?;
     session.finish(&project, outcome, dry_run)?;
     for source in unused {
-        let name = match &source {
-            Source::Archive(name) => format!("kubewright-{name}"),
-            _ => format!("crates/{}", source.name()),
-        };
         report::note(&format!(
-            "`{name}` is left out, because no package of the project uses it"
+            "`crates/{}` is left out, because no package of the project uses it",
+            source.name()
         ));
     }
     if !dry_run {
@@ -62,21 +53,7 @@ fn unused(session: &Session, project: &Project) -> Result<Vec<Source>> {
 
 /// Whether a file is a part of the crate.
 pub fn is_of(source: &Source, path: &str) -> bool {
-    match source {
-        Source::Archive(name) => local_registry::is_of(name, path),
-        _ => path.starts_with(&format!("crates/{}/", source.name())),
-    }
-}
-
-/// The changes that delete the archives of the project. Another kubewright of the same release may have compressed them to other bytes.
-fn archives(session: &Session) -> Result<Vec<Change>> {
-    let mut changes = Vec::new();
-    for (_, entry) in session.plan(&session.project)?.entries {
-        if let Source::Archive(name) = &entry.source {
-            changes.extend(deleted(session, &archive_files(&session.root, name)?)?);
-        }
-    }
-    Ok(changes)
+    path.starts_with(&format!("crates/{}/", source.name()))
 }
 
 /// The changes that delete these files.
@@ -124,36 +101,31 @@ fn check_unchanged(session: &Session) -> Result<()> {
 }
 
 /// The edits that would be lost with a crate, if any.
-fn changed(session: &Session, path: &RelPath, source: &Source) -> Result<Option<String>> {
-    let folder = folder(path, source)?;
-    let found = vendored_files(&session.root, &folder)?;
-    let is_there = !found.is_empty() || session.root.read(path)?.is_some();
-    match vendored_state(&session.root, path, source)? {
-        _ if !is_there => return Ok(None),
+fn changed(session: &Session, folder: &RelPath, source: &Source) -> Result<Option<String>> {
+    let found = vendored_files(&session.root, folder)?;
+    match vendored_state(&session.root, folder, source)? {
+        _ if found.is_empty() => return Ok(None),
         State::Ejected => return Ok(Some("ejected".to_owned())),
         _ => {}
     }
-    Ok(match (vendored_origin(&session.root, path, source)?, source) {
-        (Origin::Embedded, _) => None,
-        (Origin::Earlier(release), _) => Some(format!("of {release}, which `kubewright upgrade` replaces")),
-        (Origin::Unchecked(release), _) => Some(format!("of {release}")),
-        (Origin::Nobody, Source::Archive(_)) => Some("whose archive is damaged or not of a release".to_owned()),
-        (Origin::Nobody, _) => {
-            let own = session.templates.sources().crate_files(source.name());
-            report::result(&edits(&folder, &own, &found))?;
+    Ok(match vendored_origin(&session.root, folder, source)? {
+        Origin::Embedded => None,
+        Origin::Earlier(release) => Some(format!("of {release}, which `kubewright upgrade` replaces")),
+        Origin::Unchecked(release) => Some(format!("of {release}")),
+        Origin::Nobody => {
+            let sources = session.templates.sources();
+            let own = sources.unit(source.name(), session.project.crates)?;
+            report::result(&edits(folder, &own, &found))?;
             Some("edited: see the differences above".to_owned())
         }
     })
 }
 
 /// The difference between a crate as it was written and as it was found.
-pub fn edits(folder: &RelPath, was: &BTreeMap<&str, &str>, found: &BTreeMap<String, String>) -> String {
-    let paths: BTreeSet<&str> = was.keys().copied().chain(found.keys().map(String::as_str)).collect();
-    let text = |path: &&str| {
-        let (before, after) = (
-            was.get(path).copied().unwrap_or_default(),
-            found.get(*path).map_or("", String::as_str),
-        );
+pub fn edits(folder: &RelPath, was: &Texts, found: &Texts) -> String {
+    let paths: BTreeSet<&String> = was.keys().chain(found.keys()).collect();
+    let text = |path: &&String| {
+        let [before, after] = [was, found].map(|side| side.get(*path).map_or("", String::as_str));
         (before != after).then(|| text_diff(&format!("{folder}/{path}"), before, after))
     };
     paths.iter().filter_map(text).collect()

@@ -44,7 +44,7 @@ pub struct Args {
     #[arg(long, value_name = "Y", value_parser = clap::value_parser!(u16).range(1970..=9999))]
     year: Option<u16>,
     /// Source of kubewright's crates
-    #[arg(long, value_enum, default_value = "vendored")]
+    #[arg(long, value_enum, default_value = "archives")]
     crates: Crates,
     /// A folder of your own templates, which replace built-in ones of the same path
     #[arg(long, value_name = "DIR")]

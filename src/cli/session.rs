@@ -200,7 +200,6 @@ pub fn project_change(before: Option<Vec<u8>>, text: String) -> Change {
             kind: FileKind::Managed,
             executable: false,
             text,
-            archive: None,
         }),
     }
 }

@@ -87,19 +87,13 @@ fn managed_or_ejected<'a>(
 
 /// `sync` reports edited vendored crates, and does not repair them.
 fn vendored(root: &Root, path: &RelPath, source: &Source, state: State) {
-    let restore = match source {
-        Source::Archive(_) => root.git("checkout -- crates"),
-        _ => root.git(&format!("checkout -- {path}")),
-    };
-    match (state, source) {
-        (State::Missing, _) => report::note(&format!("`{path}` is missing; restore it with `{restore}`")),
-        (State::Edited, Source::Archive(name)) => report::note(&format!(
-            "the archive of `kubewright-{name}` does not fit `{path}`; restore both with `{restore}`"
-        )),
-        (State::Edited, _) => report::note(&format!(
+    let restore = root.git(&format!("checkout -- {path}"));
+    match state {
+        State::Missing => report::note(&format!("`{path}` is missing; restore it with `{restore}`")),
+        State::Edited => report::note(&format!(
             "`{path}` was edited; restore it with `{restore}`, or own it with `kubewright eject {}`",
             source.name()
         )),
-        (State::Clean | State::Stale | State::Ejected, _) => {}
+        State::Clean | State::Stale | State::Ejected => {}
     }
 }

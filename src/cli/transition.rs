@@ -5,7 +5,7 @@ use super::session::Session;
 use crate::plan::{FileKind, Plan, RelPath, Source};
 use crate::project::Project;
 use crate::render::{File, Rendered};
-use crate::write::{Intent, Intents, Outcome, State, compare, folder, vendored_state};
+use crate::write::{Intent, Intents, Outcome, State, compare, vendored_state};
 use anyhow::Result;
 
 /// The effect of a change on seeded files of both projects.
@@ -40,17 +40,23 @@ impl Transition {
             Seeded::Stay | Seeded::Follow | Seeded::Merge => before.clone(),
         };
         let affected = matches!(seeded, Seeded::Follow | Seeded::Merge);
+        let is_moved = session.project.crates != project.crates;
         let only_in = |mut plan: Plan, other: &Plan| {
             plan.entries.retain(|path, entry| {
-                let differs = affected && entry.kind == FileKind::Seeded;
-                entry.kind == FileKind::Managed || differs || !other.entries.contains_key(path)
+                let differs = match entry.kind {
+                    FileKind::Managed => true,
+                    FileKind::Seeded => affected,
+                    FileKind::Vendored => is_moved,
+                    FileKind::Derived => false,
+                };
+                differs || !other.entries.contains_key(path)
             });
             plan
         };
-        let owned = match session.project.crates == project.crates {
-            true => owned_crates(session, [&before, &after])?,
+        let owned = match is_moved {
+            false => owned_crates(session, [&before, &after])?,
             // `sync --crates` has refused such crates.
-            false => Vec::new(),
+            true => Vec::new(),
         };
         let was = session.render(&session.project, &only_in(before, &after))?;
         let will = session.render(project, &only_in(after, &known))?;
@@ -110,7 +116,7 @@ fn owned_crates(session: &Session, [before, after]: [&Plan; 2]) -> Result<Vec<So
         for (path, entry) in &plan.entries {
             let is_changed = entry.kind == FileKind::Vendored && !other.entries.contains_key(path);
             if is_changed
-                && session.root.is_folder(&folder(path, &entry.source)?)?
+                && session.root.is_folder(path)?
                 && vendored_state(&session.root, path, &entry.source)? != State::Clean
             {
                 owned.push(entry.source.clone());

@@ -6,7 +6,7 @@ mod path;
 pub use catalogue::{Catalogue, Template, Unit};
 pub use path::RelPath;
 
-use crate::project::{Api, Controller, Crates, Kind, License, Origin, PolicyForm, Project, Version, rust};
+use crate::project::{Api, Controller, Kind, License, Origin, PolicyForm, Project, Version, rust};
 use anyhow::{Result, bail};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -53,8 +53,6 @@ pub enum Source {
     Template(String, Subject),
     /// A vendored crate: its folder's name in `scaffolds/`.
     Crate(String),
-    /// A crate as an archive: its folder's name in `scaffolds/`. The path of the entry is the crate's file in the index, whose path has no version.
-    Archive(String),
     /// The generated project's own programs.
     Manifests,
 }
@@ -63,7 +61,7 @@ impl Source {
     /// The name of the template, or of the other source.
     pub fn name(&self) -> &str {
         match self {
-            Self::Template(name, _) | Self::Crate(name) | Self::Archive(name) => name,
+            Self::Template(name, _) | Self::Crate(name) => name,
             Self::Manifests => "make manifests",
         }
     }
@@ -149,14 +147,10 @@ pub fn plan(project: &Project, catalogue: &Catalogue) -> Result<Plan> {
         }
     }
     let is_used = |name: &&String| *name != WEBHOOKS || project.uses_webhooks_crate();
-    for name in catalogue.crates.iter().filter(is_used) {
-        let (path, source) = match project.crates {
-            Crates::Vendored => (format!("crates/{name}"), Source::Crate(name.clone())),
-            Crates::Archives => (indexed(name), Source::Archive(name.clone())),
-            Crates::Registry => continue,
-        };
-        let kind = FileKind::Vendored;
-        plan.add(path.parse()?, Entry { kind, source })?;
+    let embedded = catalogue.crates.iter().filter(|_| project.crates.are_in_project());
+    for name in embedded.filter(is_used) {
+        let (kind, source) = (FileKind::Vendored, Source::Crate(name.clone()));
+        plan.add(format!("crates/{name}").parse()?, Entry { kind, source })?;
     }
     for path in derived(project) {
         plan.add(
@@ -170,11 +164,6 @@ pub fn plan(project: &Project, catalogue: &Catalogue) -> Result<Plan> {
     Ok(plan)
 }
 
-/// The path of a crate's file in the index of the archives: cargo looks for it below the first four letters of the package's name.
-pub fn indexed(name: &str) -> String {
-    format!("crates/index/ku/be/kubewright-{name}")
-}
-
 /// The units of a project, each with its subject.
 fn units(project: &Project) -> Vec<(Unit, Subject)> {
     let scope = |on: bool, yes: &'static str, no: &'static str| if on { yes } else { no };
@@ -185,10 +174,8 @@ fn units(project: &Project) -> Vec<(Unit, Subject)> {
             Subject::Project,
         ),
     ];
-    match project.crates {
-        Crates::Vendored => units.push((Unit::new("project-vendored"), Subject::Project)),
-        Crates::Archives => units.push((Unit::new("project-archives"), Subject::Project)),
-        Crates::Registry => {}
+    if project.crates.are_in_project() {
+        units.push((Unit::new("project-vendored"), Subject::Project));
     }
     match project.license {
         License::Apache2 => units.push((Unit::new("licence-apache2"), Subject::Project)),

@@ -115,10 +115,10 @@ impl License {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Crates {
-    /// source folders in `crates/`
+    /// folders with their source, in `crates/`
     #[default]
     Vendored,
-    /// `.crate` files in `crates/`, which cargo checks and unpacks
+    /// folders with their source in an archive, in `crates/`: five files for each crate
     Archives,
     /// downloaded from crates.io, once this version of kubewright is released
     Registry,

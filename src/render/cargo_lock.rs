@@ -1,7 +1,6 @@
 //! Sorts and merges Cargo.lock. The template has packages with the project's name, so their position depends on that name, and
 //! `cargo --locked` accepts only a sorted file.
 
-use super::local_registry::URL;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Sorts the packages by name and version, and the dependencies of each.
@@ -39,33 +38,6 @@ pub fn without(text: &str, names: &[String]) -> String {
     format!("{head}{}\n", kept.trim_end())
 }
 
-/// The lock with the packages of these names from archives in the project, with their checksums.
-pub fn with_archives(text: &str, checksums: &BTreeMap<String, String>) -> String {
-    let mut blocks = text.split("[[package]]\n");
-    let head = blocks.next().unwrap_or_default().to_owned();
-    let with_source = |block: &str| match checksums.get(&field(block, "name")) {
-        Some(checksum) if field(block, "source").is_empty() => {
-            let line = format!("version = \"{}\"\n", field(block, "version"));
-            let source = format!("{line}source = \"{URL}\"\nchecksum = \"{checksum}\"\n");
-            format!("[[package]]\n{}", block.replacen(&line, &source, 1))
-        }
-        _ => format!("[[package]]\n{block}"),
-    };
-    blocks.fold(head, |text, block| text + &with_source(block))
-}
-
-/// The lock with the package of this name from a folder instead of an archive.
-pub fn from_folder(text: &str, name: &str) -> String {
-    let source = |line: &&str| line.starts_with("source = ") || line.starts_with("checksum = ");
-    let mut blocks = text.split("[[package]]\n");
-    let head = blocks.next().unwrap_or_default().to_owned();
-    let without = |block: &str| match field(block, "name") == name && field(block, "source") == URL {
-        true => block.split_inclusive('\n').filter(|line| !source(line)).collect(),
-        false => block.to_owned(),
-    };
-    blocks.fold(head, |text, block| format!("{text}[[package]]\n{}", without(block)))
-}
-
 /// The versions of the packages of these names.
 pub fn versions(text: &str, names: &[String]) -> BTreeSet<String> {
     let found = packages(text).into_keys().filter(|[name, ..]| names.contains(name));
@@ -84,7 +56,7 @@ pub fn merge(before: &str, yours: &str, new: &str) -> String {
     let mut merged: BTreeMap<[String; 3], String> = BTreeMap::new();
     let is_local = |side: &Packages, name: &str| {
         let mut keys = side.keys();
-        keys.any(|[other, _, source]| other == name && [String::new(), URL.to_owned()].contains(source))
+        keys.any(|[other, _, source]| other == name && source.is_empty())
     };
     let moves_here = |name: &str| is_local(&after, name) && !is_local(&before, name);
     for key in yours.keys().chain(after.keys()).collect::<BTreeSet<_>>() {

@@ -151,7 +151,7 @@ pub fn shared(project: &Project) -> Context {
     context.insert("policies", &policies::views(project));
     // Whether the operator needs the crate `kubewright-webhooks`.
     context.insert("extended", &project.uses_webhooks_crate());
-    context.insert("vendored", &project.crates.is_vendored());
+    context.insert("vendored", &project.crates.are_in_project());
     context.insert("archives", &(project.crates == Crates::Archives));
     context
 }

@@ -12,7 +12,6 @@ pub mod header;
 mod imports;
 mod layout;
 pub mod licence;
-pub mod local_registry;
 mod policies;
 mod samples;
 mod sources;
@@ -47,16 +46,14 @@ pub struct File {
     pub kind: FileKind,
     /// Whether it is executable.
     pub executable: bool,
-    /// Its whole text; empty for an archive.
+    /// Its whole text.
     pub text: String,
-    /// The bytes of the file, if it is an archive.
-    pub archive: Option<Vec<u8>>,
 }
 
 impl File {
     /// The bytes of the file.
     pub fn bytes(&self) -> &[u8] {
-        self.archive.as_deref().unwrap_or(self.text.as_bytes())
+        self.text.as_bytes()
     }
 }
 
@@ -103,7 +100,7 @@ impl Templates {
     fn file(&self, project: &Project, shared: &tera::Context, path: &RelPath, entry: &Entry) -> Result<Option<File>> {
         let (name, subject) = match &entry.source {
             Source::Template(name, subject) => (name, *subject),
-            Source::Crate(_) | Source::Archive(_) | Source::Manifests => return Ok(None),
+            Source::Crate(_) | Source::Manifests => return Ok(None),
         };
         let mut context = shared.clone();
         context::about(&mut context, project, subject)?;
@@ -114,11 +111,9 @@ impl Templates {
         let mut text = self.text(name, &context)?;
         if path.as_str() == "Cargo.lock" {
             text = cargo_lock::sort(&text);
-            text = match project.crates {
-                Crates::Vendored => text,
-                Crates::Archives => cargo_lock::with_archives(&text, &self.sources.checksums()?),
-                Crates::Registry => cargo_lock::without(&text, &self.packages()),
-            };
+            if project.crates == Crates::Registry {
+                text = cargo_lock::without(&text, &self.packages());
+            }
         }
         let text = match entry.kind {
             // The line that marks a template as managed leaves an empty line behind.
@@ -157,7 +152,6 @@ fn file(kind: FileKind, text: String) -> File {
         kind,
         executable: text.starts_with("#!"),
         text,
-        archive: None,
     }
 }
 
@@ -169,10 +163,8 @@ pub fn render(project: &Project, plan: &Plan, templates: &Templates) -> Result<R
         if let Some(file) = templates.file(project, &shared, path, entry)? {
             rendered.insert(path.clone(), file);
         }
-        match &entry.source {
-            Source::Crate(name) => rendered.extend(vendor::files(&templates.sources, path, name, &project.version)?),
-            Source::Archive(name) => rendered.extend(local_registry::files(templates.sources.archive(name)?, path)?),
-            Source::Template(..) | Source::Manifests => {}
+        if let Source::Crate(name) = &entry.source {
+            rendered.extend(vendor::files(&templates.sources, path, name, project)?);
         }
     }
     Ok(rendered)

@@ -1,29 +1,30 @@
 //! The sources of the projects of one release: its templates and the crates that it vendors.
 
 use super::archive::{self, Texts};
-use super::local_registry::{self, CrateArchive};
 use super::{embedded, vendor};
-use crate::project::Release;
+use crate::project::{Crates, Release};
 use anyhow::{Context, Result};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{LazyLock, OnceLock};
 
 const TEMPLATES: &str = "templates/";
 const SCAFFOLDS: &str = "scaffolds/";
+/// The build script of crates with archives.
+const SCRIPT: &str = "crate-archive/build.rs.tera";
 
 /// The files of a release, by their paths in the repository.
 #[derive(Clone, Debug)]
 pub struct Sources {
     files: Texts,
-    /// Made when they are first needed, because they are compressed.
-    archives: OnceLock<BTreeMap<String, CrateArchive>>,
+    /// The crates with archives, made when they are first needed.
+    packed: OnceLock<BTreeMap<String, vendor::Texts>>,
 }
 
 impl Sources {
     fn new(files: Texts) -> Self {
         Self {
             files,
-            archives: OnceLock::new(),
+            packed: OnceLock::new(),
         }
     }
 
@@ -81,40 +82,46 @@ impl Sources {
         self.below(&format!("{SCAFFOLDS}{name}/"))
     }
 
-    /// The hash of a crate, as its VERSION records it; `None` if the release has no such crate.
-    pub fn crate_hash(&self, name: &str) -> Option<String> {
-        let files = self.crate_files(name);
-        (!files.is_empty()).then(|| vendor::hash(&files))
-    }
-
-    /// The crates as archives, by the name of their folder.
+    /// Whether the release has a crate with this hash, in any form.
     ///
     /// # Errors
-    /// If a crate of the release has no valid manifest.
-    pub fn archives(&self) -> Result<&BTreeMap<String, CrateArchive>> {
-        if let Some(made) = self.archives.get() {
+    /// If the crate cannot be packed.
+    pub fn has_crate(&self, name: &str, hash: &str) -> Result<bool> {
+        let files = self.crate_files(name);
+        if files.is_empty() || vendor::hash(&files) == hash {
+            return Ok(!files.is_empty());
+        }
+        let packed = self.packed_crates()?.get(name);
+        Ok(packed.is_some_and(|unit| vendor::hash(unit) == hash))
+    }
+
+    /// The files of a crate in a project of this form, without VERSION.
+    ///
+    /// # Errors
+    /// If the release cannot make archives.
+    pub fn unit(&self, name: &str, crates: Crates) -> Result<vendor::Texts> {
+        if crates == Crates::Archives {
+            let unit = self.packed_crates()?.get(name).cloned();
+            return unit.with_context(|| format!("the release has no crate `{name}` as an archive"));
+        }
+        Ok(owned(self.crate_files(name)))
+    }
+
+    /// The crates with archives. A release without a script that unpacks them gets today's.
+    fn packed_crates(&self) -> Result<&BTreeMap<String, vendor::Texts>> {
+        if let Some(made) = self.packed.get() {
             return Ok(made);
         }
-        let pack = |name: String| {
-            let archive = CrateArchive::pack(&name, &local_registry::contents(self, &name)?)?;
-            Ok((name, archive))
-        };
-        let made = self.crates().into_iter().map(pack).collect::<Result<_>>()?;
-        Ok(self.archives.get_or_init(|| made))
-    }
-
-    /// A crate as an archive.
-    pub fn archive(&self, name: &str) -> Result<&CrateArchive> {
-        let found = self.archives()?.get(name);
-        found.with_context(|| format!("the release has no crate `{name}`"))
-    }
-
-    /// The checksums of the archives, by the names of their packages.
-    pub fn checksums(&self) -> Result<BTreeMap<String, String>> {
-        let archives = self.archives()?.values();
-        Ok(archives
-            .map(|archive| (format!("kubewright-{}", archive.name), archive.checksum()))
-            .collect())
+        let script = [self, Self::own()].map(|sources| sources.templates().get(SCRIPT).copied());
+        let script = script.into_iter().flatten().next();
+        let script = script.context("this binary is damaged: it has no script that unpacks crates")?;
+        let mut made = BTreeMap::new();
+        for name in self.crates() {
+            let unit = vendor::packed(&owned(self.crate_files(&name)), script);
+            let unit = unit.with_context(|| format!("crate `{name}` cannot be packed"))?;
+            made.insert(name, unit);
+        }
+        Ok(self.packed.get_or_init(|| made))
     }
 
     fn below(&self, folder: &str) -> BTreeMap<&str, &str> {
@@ -122,4 +129,9 @@ impl Sources {
         let inside = from.map_while(|(path, text)| Some((path.strip_prefix(folder)?, text.as_ref())));
         inside.collect()
     }
+}
+
+fn owned(texts: BTreeMap<&str, &str>) -> vendor::Texts {
+    let owned = |(path, text): (&str, &str)| (path.to_owned(), text.to_owned());
+    texts.into_iter().map(owned).collect()
 }

@@ -62,9 +62,9 @@ pub fn swaps(changes: &[Change]) -> BTreeMap<&str, Swap> {
 }
 
 impl Change {
-    /// The folder of `crates/` that the file is in, except the index of archives.
+    /// The folder of `crates/` that the file is in.
     pub fn crate_name(&self) -> Option<&str> {
         let (name, _) = self.path.as_str().strip_prefix("crates/")?.split_once('/')?;
-        (name != "index").then_some(name)
+        Some(name)
     }
 }

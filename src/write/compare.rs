@@ -4,7 +4,6 @@
 use super::change::Change;
 use super::merge::{Seeded, Succession, join, succeed};
 use super::root::Root;
-use super::settings;
 use crate::plan::{FileKind, RelPath};
 use crate::render::File;
 use crate::render::header::{self, Found};
@@ -14,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The intent of a command for one file.
 #[derive(Clone, Debug)]
 pub enum Intent<'a> {
-    /// Create it; an existing file with other contents is an error. Cargo's settings get the tables that they lack.
+    /// Create it; an existing file with other contents is an error.
     Seed(&'a File),
     /// Create it; an existing file stays. A list of ignored files gets the lines that it lacks.
     Keep(&'a File),
@@ -80,15 +79,8 @@ pub fn compare(root: &Root, intents: &Intents<'_>, force: bool) -> Result<Outcom
     let mut refused = RefusedWrites::default();
     for (path, intent) in intents {
         let found = root.read(path)?;
-        if matches!(intent, Intent::Seed(_)) && settings::is_settings(path) {
-            settings::refuse_older(root)?;
-        }
         match intent {
             Intent::Seed(file) => match &found {
-                Some(bytes) if settings::is_settings(path) => match add_settings(bytes, file) {
-                    Some(text) => outcome.replace(path, found, text, file),
-                    None => refused.in_the_way.push(path.clone()),
-                },
                 Some(bytes) if !force && !same(bytes, file) => refused.in_the_way.push(path.clone()),
                 _ => outcome.replace(path, found, file.text.clone(), file),
             },
@@ -135,24 +127,12 @@ pub fn compare(root: &Root, intents: &Intents<'_>, force: bool) -> Result<Outcom
                         after: None,
                     });
                 }
-                Some(bytes) if settings::is_settings(path) => match remove_settings(bytes, file) {
-                    Some(text) => outcome.replace(path, found, text, file),
-                    None => outcome.kept.push(path.clone()),
-                },
                 Some(_) => outcome.kept.push(path.clone()),
             },
         }
     }
     refused.check(root)?;
     Ok(outcome)
-}
-
-fn add_settings(own: &[u8], file: &File) -> Option<String> {
-    settings::with_tables(std::str::from_utf8(own).ok()?, &file.text)
-}
-
-fn remove_settings(own: &[u8], file: &File) -> Option<String> {
-    settings::without_tables(std::str::from_utf8(own).ok()?, &file.text)
 }
 
 /// A `.gitignore` with the lines of another that it lacks; `target`, `/target` and `target/` are the same folder at the top.
@@ -297,16 +277,11 @@ impl RefusedWrites {
 
 /// Equal except for line ends.
 pub(super) fn same(bytes: &[u8], file: &File) -> bool {
-    bytes == file.bytes()
-        || (file.archive.is_none()
-            && std::str::from_utf8(bytes).is_ok_and(|text| text.replace("\r\n", "\n") == file.text))
+    bytes == file.bytes() || std::str::from_utf8(bytes).is_ok_and(|text| text.replace("\r\n", "\n") == file.text)
 }
 
 /// Equal except for line ends and for comments on top. A managed file may also be one of an earlier PROJECT.
 pub(super) fn is_ours(bytes: &[u8], file: &File) -> bool {
-    if let Some(archive) = &file.archive {
-        return bytes == archive;
-    }
     let Ok(text) = std::str::from_utf8(bytes) else {
         return false;
     };

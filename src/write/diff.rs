@@ -28,21 +28,15 @@ pub fn diff(changes: &[Change]) -> String {
     out
 }
 
-/// The difference between two texts of one file.
+/// The difference between two texts of one file. Of an archive it is one line, as in git.
 pub fn text_diff(path: &str, before: &str, after: &str) -> String {
+    if [before, after].iter().any(|text| text.contains('\0')) {
+        return format!("Binary files a/{path} and b/{path} differ\n");
+    }
     unified([&format!("a/{path}"), &format!("b/{path}")], [before, after])
 }
 
 fn one(change: &Change) -> String {
-    let archive = change.after.as_ref().map(|file| file.archive.is_some());
-    if archive.unwrap_or_else(|| change.path.as_str().ends_with(".crate")) {
-        let state = match (&change.before, &change.after) {
-            (None, _) => "new",
-            (_, None) => "deleted",
-            _ => "replaced",
-        };
-        return format!("{state} archive {}\n", change.path);
-    }
     let before = change
         .before
         .as_deref()

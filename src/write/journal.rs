@@ -5,11 +5,9 @@ use super::beneath::Beneath;
 use super::change::Change;
 use super::disk::Disk;
 use crate::plan::RelPath;
-use crate::render::File;
 use crate::render::header::sha256;
 use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
-use std::borrow::Cow;
 use std::path::Path;
 
 /// The folder at the project's root that exists only while a command writes.
@@ -47,40 +45,7 @@ pub struct Step {
     /// The hash of the earlier contents, so that an edit in the meantime is not lost.
     pub before: Option<String>,
     /// The new contents; `None` to delete it.
-    pub after: Option<Contents>,
-}
-
-/// The new contents of a file, in JSON.
-#[derive(Serialize, Deserialize)]
-#[serde(untagged)]
-pub enum Contents {
-    /// A text.
-    Text(String),
-    /// An archive.
-    Archive {
-        /// The bytes, each as the character with its number.
-        bytes: String,
-    },
-}
-
-impl Contents {
-    fn of(file: &File) -> Self {
-        match &file.archive {
-            Some(bytes) => Self::Archive {
-                bytes: bytes.iter().map(|byte| char::from(*byte)).collect(),
-            },
-            None => Self::Text(file.text.clone()),
-        }
-    }
-
-    /// The bytes of the file.
-    pub fn bytes(&self) -> Cow<'_, [u8]> {
-        match self {
-            Self::Text(text) => Cow::Borrowed(text.as_bytes()),
-            // A journal of this user has no other characters.
-            Self::Archive { bytes } => bytes.chars().filter_map(|it| u8::try_from(it).ok()).collect(),
-        }
-    }
+    pub after: Option<String>,
 }
 
 impl Journal {
@@ -119,7 +84,7 @@ impl Step {
             path: change.path.to_string(),
             executable: change.after.as_ref().is_some_and(|file| file.executable),
             before: change.before.as_deref().map(bytes_hash),
-            after: change.after.as_ref().map(Contents::of),
+            after: change.after.as_ref().map(|file| file.text.clone()),
         }
     }
 }

@@ -224,7 +224,6 @@ mod tests {
             kind,
             executable: false,
             text: text.to_owned(),
-            archive: None,
         }
     }
 

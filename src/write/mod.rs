@@ -2,7 +2,6 @@
 //! the first byte, then writes through a journal, which the next command completes if this one is killed. No symbolic
 //! link is followed.
 
-mod archived;
 mod beneath;
 mod change;
 mod compare;
@@ -14,14 +13,12 @@ mod merge;
 mod record;
 mod relicense;
 mod root;
-mod settings;
 mod state;
 mod used;
 mod vendored;
 mod workspace;
 mod writer;
 
-pub use archived::{Archived, archive_files, archived};
 pub use beneath::{Beneath, EntryType, MAX_FILE};
 pub use change::{Change, Swap, swaps};
 pub use compare::{ByHand, Intent, Intents, Outcome, compare};
@@ -33,5 +30,5 @@ pub use record::Records;
 pub use root::{Access, Root, around, quoted};
 pub use state::{State, leftovers, state};
 pub use used::used_crates;
-pub use vendored::{Origin, folder, vendored_files, vendored_origin, vendored_state};
+pub use vendored::{Origin, vendored_files, vendored_origin, vendored_state};
 pub use workspace::parent_line;

@@ -1,11 +1,10 @@
 //! The state of vendored crates, compared with the hash in VERSION and with the crate of the same release inside this binary,
 //! because an edit of a crate can also change the hash.
 
-use super::archived::archive_origin;
 use super::beneath::EntryType;
 use super::root::Root;
 use super::state::State;
-use super::used::{depends, used_crates};
+use super::used::depends;
 use crate::plan::{RelPath, Source};
 use crate::project::Release;
 use crate::render::{Sources, header, vendor};
@@ -27,21 +26,13 @@ pub enum Origin {
 
 /// The state of a crate in the project.
 pub fn vendored_state(root: &Root, path: &RelPath, source: &Source) -> Result<State> {
-    let (folder, name) = (folder(path, source)?, source.name());
-    let is_archive = matches!(source, Source::Archive(_));
-    if is_archive && root.read(path)?.is_none() {
-        return Ok(match !root.is_folder(&folder)? && used_crates(root)?.contains(name) {
+    if !root.is_folder(path)? {
+        return Ok(match needed(root, path, source.name())? {
             true => State::Missing,
             false => State::Ejected,
         });
     }
-    if !is_archive && !root.is_folder(&folder)? {
-        return Ok(match needed(root, &folder, name)? {
-            true => State::Missing,
-            false => State::Ejected,
-        });
-    }
-    if !is_archive && root.read(&folder.join(vendor::VERSION)?)?.is_none() {
+    if root.read(&path.join(vendor::VERSION)?)?.is_none() {
         return Ok(State::Ejected);
     }
     Ok(match vendored_origin(root, path, source)? {
@@ -50,42 +41,30 @@ pub fn vendored_state(root: &Root, path: &RelPath, source: &Source) -> Result<St
     })
 }
 
-/// The folder of a crate that is vendored, or that was an archive and is ejected.
-pub fn folder(path: &RelPath, source: &Source) -> Result<RelPath> {
-    match source {
-        Source::Archive(name) => format!("crates/{name}").parse(),
-        _ => Ok(path.clone()),
-    }
-}
-
 /// The origin of a crate in the project.
 pub fn vendored_origin(root: &Root, path: &RelPath, source: &Source) -> Result<Origin> {
-    let name = source.name();
-    if matches!(source, Source::Archive(_)) {
-        return archive_origin(root, path, name);
-    }
     let version = root.read(&path.join(vendor::VERSION)?)?.unwrap_or_default();
     let version = String::from_utf8_lossy(&version);
     let stamp = version.lines().next().unwrap_or_default();
     let hash = vendor::hash(&vendored_files(root, path)?);
     match header::release(stamp) {
         Some(release) if header::recorded(stamp) == Some(hash.as_str()) => {
-            crate_origin(release, |sources| sources.crate_hash(name).as_ref() == Some(&hash))
+            crate_origin(release, |sources| sources.has_crate(source.name(), &hash))
         }
         _ => Ok(Origin::Nobody),
     }
 }
 
 /// The origin of a crate that names this release; `has` compares it with the crate of a release.
-pub(super) fn crate_origin(release: &str, has: impl Fn(&Sources) -> bool) -> Result<Origin> {
-    if has(Sources::own()) {
+fn crate_origin(release: &str, has: impl Fn(&Sources) -> Result<bool>) -> Result<Origin> {
+    if has(Sources::own())? {
         return Ok(Origin::Embedded);
     }
     let Ok(known) = release.parse::<Release>() else {
         return Ok(Origin::Nobody);
     };
     Ok(match Sources::of(&known)? {
-        Some(sources) if has(&sources) => Origin::Earlier(known),
+        Some(sources) if has(&sources)? => Origin::Earlier(known),
         Some(_) => Origin::Nobody,
         None => Origin::Unchecked(release.to_owned()),
     })

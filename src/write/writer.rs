@@ -4,7 +4,7 @@
 use super::beneath::{Beneath, EntryType, MAX_FILE};
 use super::change::Change;
 use super::disk::{Disk, NewFile};
-use super::journal::{self, Contents, DONE, FOLDER, INCOMPLETE, JOURNAL, Journal, Step, bytes_hash, own};
+use super::journal::{self, DONE, FOLDER, INCOMPLETE, JOURNAL, Journal, Step, bytes_hash, own};
 use crate::plan::RelPath;
 use crate::render::header::sha256;
 use anyhow::{Context, Result, bail};
@@ -168,9 +168,9 @@ impl<'a> Writer<'a> {
         if let Some(contents) = &step.after {
             self.make_folders(&path, done).with_context(fail)?;
             let replaced = self.replaced(nth, &path, step).with_context(fail)?;
-            let bytes = contents.bytes();
+            let bytes = contents.as_bytes();
             let new = NewFile {
-                bytes: &bytes,
+                bytes,
                 executable: step.executable,
                 replaced: replaced.as_ref(),
                 durable: false,
@@ -334,7 +334,7 @@ impl<'a> Writer<'a> {
             // The file is deleted already, but its empty folders may remain.
             return Ok(true);
         };
-        let wanted = step.after.as_ref().map(Contents::bytes);
+        let wanted = step.after.as_ref().map(String::as_bytes);
         if wanted.as_deref() == Some(found.as_slice()) {
             return Ok(false);
         }

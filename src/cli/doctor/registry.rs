@@ -4,7 +4,6 @@ use super::{Finding, Verdict};
 use crate::cli::session::Session;
 use crate::project::Release;
 use crate::render::{cargo_lock, vendor};
-use crate::write::archive_files;
 use anyhow::Result;
 
 /// The finding about the crates of a project that has no vendored ones.
@@ -62,8 +61,6 @@ fn left(session: &Session) -> Result<Vec<String>> {
         {
             found.push(format!("`crates/{name}`"));
         }
-        let archives = archive_files(&session.root, name)?;
-        found.extend(archives.iter().map(|path| format!("`{path}`")));
     }
     Ok(found)
 }

@@ -69,16 +69,17 @@ fn state(session: &Session, folder: &RelPath, source: &Source, earlier: &Templat
     if [State::Missing, State::Ejected].contains(&found) {
         return Ok(found);
     }
-    let hash = Some(vendor::hash(&vendored_files(&session.root, folder)?));
-    let known = [earlier.sources(), session.templates.sources()];
-    match known.iter().any(|sources| sources.crate_hash(source.name()) == hash) {
-        true => Ok(State::Clean),
-        false => Ok(State::Edited),
+    let hash = vendor::hash(&vendored_files(&session.root, folder)?);
+    for sources in [earlier.sources(), session.templates.sources()] {
+        if sources.has_crate(source.name(), &hash)? {
+            return Ok(State::Clean);
+        }
     }
+    Ok(State::Edited)
 }
 
 /// The changes that write these files.
-pub(super) fn written(session: &Session, files: &Rendered) -> Result<Vec<Change>> {
+fn written(session: &Session, files: &Rendered) -> Result<Vec<Change>> {
     let mut changes = Vec::new();
     for (path, file) in files {
         let before = session.root.read(path)?;
@@ -112,7 +113,8 @@ fn deleted(session: &Session, was: &Rendered, will: &Rendered) -> Result<Vec<Cha
 fn refuse<T>(session: &Session, edited: &[(&RelPath, &str)], earlier: &Templates) -> Result<T> {
     for (folder, name) in edited {
         let found = vendored_files(&session.root, folder)?;
-        report::result(&edits(folder, &earlier.sources().crate_files(name), &found))?;
+        let was = earlier.sources().unit(name, session.project.crates)?;
+        report::result(&edits(folder, &was, &found))?;
     }
     let folders: Vec<_> = edited.iter().map(|(folder, _)| format!("`{folder}`")).collect();
     let ejects: Vec<_> = edited

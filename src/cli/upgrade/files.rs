@@ -119,7 +119,6 @@ mod tests {
                 kind: *kind,
                 executable: false,
                 text: (*text).to_owned(),
-                archive: None,
             };
             (path.parse().unwrap(), file)
         };

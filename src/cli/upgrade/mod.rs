@@ -1,7 +1,6 @@
 //! `kubewright upgrade`: moves a project to this release. The templates of the release that wrote it give the text from which the
 //! user's changes are told from those of the releases.
 
-mod archives;
 mod crates;
 mod files;
 mod renames;
@@ -11,7 +10,7 @@ use super::crates::to_be_locked;
 use super::report;
 use super::session::{Session, access};
 use crate::plan::{FileKind, RelPath};
-use crate::project::{Crates, Project, Release, file};
+use crate::project::{Project, Release, file};
 use crate::render::{Sources, Templates};
 use crate::write::{Outcome, has_conflicts};
 use anyhow::{Result, anyhow, bail};
@@ -108,10 +107,7 @@ fn outcome(session: &Session, project: &Project, from: &Release) -> Result<(Outc
         return Err(unknown(from));
     };
     let earlier = Templates::of(Cow::Owned(sources), &session.own_templates)?;
-    let crates = match session.project.crates {
-        Crates::Archives => archives::replace(session, project, &earlier)?,
-        Crates::Vendored | Crates::Registry => crates::replace(session, project, &earlier)?,
-    };
+    let crates = crates::replace(session, project, &earlier)?;
     let mut outcome = files::Releases::new(session, project, &earlier)?.outcome(session)?;
     outcome.changes.extend(crates.changes);
     Ok((outcome, crates.ejected))

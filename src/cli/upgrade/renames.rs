@@ -46,7 +46,6 @@ mod tests {
                 kind: FileKind::Seeded,
                 executable: false,
                 text: (*text).to_owned(),
-                archive: None,
             };
             (path.parse().unwrap(), file)
         };
