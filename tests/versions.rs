@@ -303,7 +303,9 @@ fn a_project_of_a_release_without_versions_is_converted_completely() {
         let own = concat!("version: ", env!("CARGO_PKG_VERSION"), "\n");
         let flat = flat.replace("version: 0.1.0\n", own);
         let dir = golden(&case);
-        // That release gave every controller of this pattern a finalizer.
+        // That release embedded its crates as folders.
+        kubewright(dir.path(), &["sync", "--crates", "vendored"]).succeeds();
+        // It gave every controller of this pattern a finalizer.
         let current = read(dir.path(), "PROJECT").replace(", finalizer: true", "");
         let current = current.replace("pattern: child}", "pattern: child, finalizer: true}");
         fs::write(dir.path().join("PROJECT"), current).unwrap();

@@ -115,11 +115,11 @@ impl License {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Crates {
+    /// folders with their source in an archive, in `crates/`: five files for each crate
+    Archives,
     /// folders with their source, in `crates/`
     #[default]
     Vendored,
-    /// folders with their source in an archive, in `crates/`: five files for each crate
-    Archives,
     /// downloaded from crates.io, once this version of kubewright is released
     Registry,
 }

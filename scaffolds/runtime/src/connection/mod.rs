@@ -85,6 +85,7 @@ fn proxied(proxy: Proxy, config: &Config, name: Option<FixedServerNameResolver>)
     let tls = Arc::new(config.rustls_client_config().map_err(failed)?);
     let mut http = HttpConnector::new();
     http.enforce_http(false);
+    http.set_nodelay(true);
     let dial = HttpsConnector::from((http, tls.clone()));
     // A tunnel needs the user of the proxy once; a proxy that forwards requests needs it in each.
     let forwards = !proxy.is_socks && config.cluster_url.scheme_str() == Some("http");

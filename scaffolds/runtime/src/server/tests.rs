@@ -321,3 +321,11 @@ async fn the_self_signed_certificate_is_valid() {
     // Verified by webpki: form, signature, validity, name and usage.
     tls(address, Some(&shown));
 }
+
+#[tokio::test]
+async fn the_end_of_a_response_does_not_wait_for_acknowledgements() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let connecting = tokio::net::TcpStream::connect(listener.local_addr().unwrap());
+    let (accepted, _client) = tokio::join!(http1::Accept::accept(&listener), connecting);
+    assert!(accepted.unwrap().0.nodelay().unwrap());
+}
