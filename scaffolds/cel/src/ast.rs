@@ -39,6 +39,32 @@ pub(super) enum Kind {
     Broken,
 }
 
+/// The functions of operators, as cel-go names them: a table of signatures that is recorded from it has them beside the named
+/// functions, so both are looked up in one way.
+pub(super) mod op {
+    pub const ADD: &str = "_+_";
+    pub const AND: &str = "_&&_";
+    pub const CONDITIONAL: &str = "_?_:_";
+    pub const DIVIDE: &str = "_/_";
+    pub const EQUALS: &str = "_==_";
+    pub const GREATER: &str = "_>_";
+    pub const GREATER_EQUALS: &str = "_>=_";
+    pub const IN: &str = "@in";
+    pub const INDEX: &str = "_[_]";
+    pub const LESS: &str = "_<_";
+    pub const LESS_EQUALS: &str = "_<=_";
+    pub const MODULO: &str = "_%_";
+    pub const MULTIPLY: &str = "_*_";
+    pub const NEGATE: &str = "-_";
+    pub const NOT: &str = "!_";
+    pub const NOT_EQUALS: &str = "_!=_";
+    pub const NOT_STRICTLY_FALSE: &str = "@not_strictly_false";
+    pub const OPT_INDEX: &str = "_[?_]";
+    pub const OPT_SELECT: &str = "_?._";
+    pub const OR: &str = "_||_";
+    pub const SUBTRACT: &str = "_-_";
+}
+
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Literal {
     Null,

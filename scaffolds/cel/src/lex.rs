@@ -1,5 +1,6 @@
 //! The lexer: splits an expression into tokens.
 
+use super::ast::op;
 use super::issue::Issues;
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -33,18 +34,18 @@ const SIGNS: [&str; 25] = [
 /// The function and the precedence of a binary operator.
 pub(super) fn binary(sign: &str) -> Option<(&'static str, u8)> {
     Some(match sign {
-        "==" => ("_==_", 1),
-        "!=" => ("_!=_", 1),
-        "<" => ("_<_", 1),
-        "<=" => ("_<=_", 1),
-        ">" => ("_>_", 1),
-        ">=" => ("_>=_", 1),
-        "in" => ("@in", 1),
-        "+" => ("_+_", 2),
-        "-" => ("_-_", 2),
-        "*" => ("_*_", 3),
-        "/" => ("_/_", 3),
-        "%" => ("_%_", 3),
+        "==" => (op::EQUALS, 1),
+        "!=" => (op::NOT_EQUALS, 1),
+        "<" => (op::LESS, 1),
+        "<=" => (op::LESS_EQUALS, 1),
+        ">" => (op::GREATER, 1),
+        ">=" => (op::GREATER_EQUALS, 1),
+        "in" => (op::IN, 1),
+        "+" => (op::ADD, 2),
+        "-" => (op::SUBTRACT, 2),
+        "*" => (op::MULTIPLY, 3),
+        "/" => (op::DIVIDE, 3),
+        "%" => (op::MODULO, 3),
         _ => return None,
     })
 }

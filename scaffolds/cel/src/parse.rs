@@ -3,7 +3,7 @@
 
 mod macros;
 
-use super::ast::{Entry, Expr, Kind, Literal, Slot};
+use super::ast::{Entry, Expr, Kind, Literal, Slot, op};
 use super::lex::{Lexeme, Token, binary, tokens};
 use super::{issue::Issues, literal};
 
@@ -66,9 +66,8 @@ impl Parser<'_> {
     pub(super) fn node(&mut self, at: usize, kind: Kind) -> Expr {
         let step = match &kind {
             Kind::Select { .. } | Kind::Fold(_) | Kind::Call { target: Some(_), .. } => 1,
-            Kind::Call { function, .. } => {
-                usize::from(function.starts_with('_') && !matches!(function.as_str(), "_&&_" | "_||_"))
-            }
+            Kind::Call { function, .. } if matches!(function.as_str(), op::AND | op::OR) => 0,
+            Kind::Call { function, .. } => usize::from(function.starts_with('_')),
             _ => 0,
         };
         let id = self.ids;
@@ -203,12 +202,12 @@ impl Parser<'_> {
             return self.mismatch("':'");
         }
         let no = self.expr()?;
-        Ok(self.call(at, "_?_:_", vec![condition, yes, no]))
+        Ok(self.call(at, op::CONDITIONAL, vec![condition, yes, no]))
     }
 
     fn either(&mut self) -> Parsed {
-        self.logical("||", "_||_", |this| {
-            this.logical("&&", "_&&_", |this| this.operators(1))
+        self.logical("||", op::OR, |this| {
+            this.logical("&&", op::AND, |this| this.operators(1))
         })
     }
 
@@ -259,7 +258,7 @@ impl Parser<'_> {
         if count % 2 == 0 {
             return Ok(operand);
         }
-        Ok(self.call(at, if sign == "!" { "!_" } else { "-_" }, vec![operand]))
+        Ok(self.call(at, if sign == "!" { op::NOT } else { op::NEGATE }, vec![operand]))
     }
 
     fn member(&mut self) -> Parsed {
@@ -280,7 +279,8 @@ impl Parser<'_> {
             }
             let index = self.expr()?;
             self.close("]")?;
-            return Ok(self.call(link.at, if optional { "_[?_]" } else { "_[_]" }, vec![operand, index]));
+            let function = if optional { op::OPT_INDEX } else { op::INDEX };
+            return Ok(self.call(link.at, function, vec![operand, index]));
         }
         if !matches!(self.peek().token, Token::Ident | Token::EscapedIdent) {
             let text = if self.peek().token == Token::End {
@@ -302,7 +302,7 @@ impl Parser<'_> {
         let name = if escaped { self.escaped() } else { self.advance() };
         if optional {
             let field = self.node(name.at, Kind::Literal(name.text.as_str().into()));
-            return Ok(self.call(link.at, "_?._", vec![operand, field]));
+            return Ok(self.call(link.at, op::OPT_SELECT, vec![operand, field]));
         }
         if !escaped && let Some(at) = self.eat("(") {
             let args = self.arguments()?;

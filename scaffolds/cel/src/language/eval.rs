@@ -8,7 +8,7 @@ use super::operators;
 use super::program::Program;
 use super::value::{Built, Fault, Key, List, Map, Outcome, Val};
 use super::variables::{COMPOSED, Variables};
-use crate::ast::{ACCUMULATOR, Expr, Fold, Kind, Literal, Slot};
+use crate::ast::{ACCUMULATOR, Expr, Fold, Kind, Literal, Slot, op};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -177,20 +177,20 @@ impl<'a> Evaluator<'a, '_> {
         args: &'a [Expr],
     ) -> Outcome<Val<'a>> {
         match (function, target, args) {
-            ("_&&_", None, terms) => self.logical(terms, false),
-            ("_||_", None, terms) => self.logical(terms, true),
-            ("_?_:_", None, [condition, yes, no]) => match self.value(condition)? {
+            (op::AND, None, terms) => self.logical(terms, false),
+            (op::OR, None, terms) => self.logical(terms, true),
+            (op::CONDITIONAL, None, [condition, yes, no]) => match self.value(condition)? {
                 Val::Bool(true) => self.branch(yes),
                 Val::Bool(false) => self.branch(no),
                 _ => Err(Fault::no_overload()),
             },
-            ("_[_]", None, [container, index]) => self.index(container, index, false),
-            ("_[?_]", None, [container, index]) => self.index(container, index, true),
-            ("_?._", None, [operand, field]) if self.is_composed(operand) => match &field.kind {
+            (op::INDEX, None, [container, index]) => self.index(container, index, false),
+            (op::OPT_INDEX, None, [container, index]) => self.index(container, index, true),
+            (op::OPT_SELECT, None, [operand, field]) if self.is_composed(operand) => match &field.kind {
                 Kind::Literal(Literal::String(name)) => self.composed(name, false).map(Val::some),
                 _ => Err(Fault::no_overload()),
             },
-            ("_?._", None, [operand, field]) => {
+            (op::OPT_SELECT, None, [operand, field]) => {
                 let value = self.operand(operand)?;
                 let key = self.value(field)?;
                 self.qualify(value, Pick::Constant(&key), true)
@@ -201,9 +201,9 @@ impl<'a> Evaluator<'a, '_> {
                 value @ Val::Optional(_) => Ok(value),
                 _ => Err(Fault::no_overload()),
             },
-            ("@not_strictly_false", None, [arg]) => self.not_strictly_false(arg),
-            ("_+_", None, [accu, item]) if is_accumulator(accu) => self.append(expr, accu, item),
-            ("@in", None, [item, list]) if self.program.is_constant(list) && constants::is_set(list) => {
+            (op::NOT_STRICTLY_FALSE, None, [arg]) => self.not_strictly_false(arg),
+            (op::ADD, None, [accu, item]) if is_accumulator(accu) => self.append(expr, accu, item),
+            (op::IN, None, [item, list]) if self.program.is_constant(list) && constants::is_set(list) => {
                 let item = self.value(item)?;
                 operators::within(&item, &constants::value(list)?)
             }
@@ -214,7 +214,7 @@ impl<'a> Evaluator<'a, '_> {
     /// The chosen branch of `?:`. There, the server counts no cost for a variable itself, only for selections from it.
     fn branch(&mut self, expr: &'a Expr) -> Outcome<Val<'a>> {
         let free = match &expr.kind {
-            Kind::Call { function, .. } => function != "_?_:_" && is_attribute(expr),
+            Kind::Call { function, .. } => function != op::CONDITIONAL && is_attribute(expr),
             _ => is_attribute(expr) && !matches!(self.checked.name(expr), Some(Name::Type(_))),
         };
         let value = self.value(expr);
@@ -286,8 +286,8 @@ impl<'a> Evaluator<'a, '_> {
         let result = match fault {
             Some(fault) => Err(fault),
             None => match (function, values.as_slice()) {
-                ("_==_", [one, other]) => one.equal(other).map(Val::Bool),
-                ("_!=_", [one, other]) => operators::unequal(one, other).map(Val::Bool),
+                (op::EQUALS, [one, other]) => one.equal(other).map(Val::Bool),
+                (op::NOT_EQUALS, [one, other]) => operators::unequal(one, other).map(Val::Bool),
                 _ => match self.program.patterns.get(&expr.id) {
                     Some(pattern) => library::search(function, pattern, &values),
                     None => library::call(function, overload, &values),
@@ -305,7 +305,7 @@ impl<'a> Evaluator<'a, '_> {
                 Kind::Call { args, .. } => args,
                 _ => &[],
             };
-            return self.function(expr, "_+_", None, args);
+            return self.function(expr, op::ADD, None, args);
         };
         let [(only, false)] = items.as_slice() else {
             return Err(Fault::no_overload());
@@ -491,7 +491,7 @@ fn is_attribute(expr: &Expr) -> bool {
         Kind::Ident(_) | Kind::Select { test: false, .. } => true,
         Kind::Call {
             function, target: None, ..
-        } => matches!(function.as_str(), "_[_]" | "_[?_]" | "_?._" | "_?_:_"),
+        } => [op::INDEX, op::OPT_INDEX, op::OPT_SELECT, op::CONDITIONAL].contains(&function.as_str()),
         _ => false,
     }
 }

@@ -4,7 +4,7 @@
 use super::admitted::{is_open, metadata};
 use super::policy::{Expression, Policy};
 use super::program::Program;
-use crate::ast::{Expr, Kind, Literal, Slot};
+use crate::ast::{Expr, Kind, Literal, Slot, op};
 use crate::types::{JSON_PATCH, OBJECT, Type};
 use serde_json::Value;
 
@@ -169,7 +169,7 @@ fn replaced(schema: &Value, shown: &str) -> Result<(), String> {
 fn beginning(expr: &Expr) -> (String, bool) {
     match &expr.kind {
         Kind::Literal(Literal::String(text)) => (text.to_string(), true),
-        Kind::Call { function, args, .. } if function == "_+_" => match args.first() {
+        Kind::Call { function, args, .. } if function == op::ADD => match args.first() {
             Some(first) => (beginning(first).0, false),
             None => (String::new(), false),
         },

@@ -2,6 +2,7 @@
 
 use super::cost::{REGEX, TRAVERSAL, compares_sizes, is_flat, scaled};
 use super::value::{Fault, Foreign, List, Outcome, Val};
+use crate::ast::op;
 
 /// The cost limit of one evaluation of an expression (celconfig.PerCallLimit).
 pub(super) const MOST: u64 = 1_000_000;
@@ -123,7 +124,7 @@ fn kubernetes(function: &str, overload: &str, args: &[Val<'_>], result: Option<&
         "check" => CHECK,
         "fieldSelector" | "labelSelector" => selector(second),
         name if is_flat(name) => 1,
-        "_==_" if matches!(first, Some(Val::Foreign(_))) => 1,
+        op::EQUALS if matches!(first, Some(Val::Foreign(_))) => 1,
         _ => return None,
     })
 }
@@ -165,7 +166,7 @@ fn standard(overload: &str, function: &str, args: &[Val<'_>]) -> u64 {
         "matches" | "matches_string" => regex(first, second),
         "contains_string" => read(first, 1.0).saturating_mul(read(second, 1.0)),
         // On the server these operators have one name for all types.
-        _ if compares_sizes(overload) || matches!(function, "_==_" | "_!=_") => {
+        _ if compares_sizes(overload) || matches!(function, op::EQUALS | op::NOT_EQUALS) => {
             scaled(size(first).min(size(second)), TRAVERSAL)
         }
         _ => 1,

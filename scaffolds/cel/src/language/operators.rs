@@ -2,6 +2,7 @@
 
 use super::value::moment::{self, Moment};
 use super::value::{Fault, Foreign, List, Outcome, Val, lenient};
+use crate::ast::op;
 use kubewright_machinery::go;
 use std::cmp::Ordering;
 use std::ops::RangeInclusive;
@@ -75,15 +76,15 @@ pub(super) fn arithmetic<'a>(operator: &str, left: Val<'a>, right: Val<'a>) -> O
         (Val::Int(left), Val::Int(right)) => int(operator, left, right).map(Val::Int),
         (Val::Uint(left), Val::Uint(right)) => uint(operator, left, right).map(Val::Uint),
         (Val::Double(left), Val::Double(right)) => Ok(Val::Double(match operator {
-            "_+_" => left + right,
-            "_-_" => left - right,
-            "_*_" => left * right,
-            "_/_" => left / right,
+            op::ADD => left + right,
+            op::SUBTRACT => left - right,
+            op::MULTIPLY => left * right,
+            op::DIVIDE => left / right,
             _ => return Err(unfit(operator, &Val::Double(left))),
         })),
         (left, right) => match operator {
-            "_+_" => plus(left, right),
-            "_-_" => minus(&left, &right),
+            op::ADD => plus(left, right),
+            op::SUBTRACT => minus(&left, &right),
             _ if matches!(left, Val::Int(_) | Val::Uint(_) | Val::Double(_)) => Err(Fault::no_overload()),
             _ => Err(unfit(operator, &left)),
         },
@@ -101,11 +102,11 @@ fn unfit(operator: &str, left: &Val<'_>) -> Fault {
 
 fn int(operator: &str, left: i64, right: i64) -> Outcome<i64> {
     let result = match operator {
-        "_+_" => left.checked_add(right),
-        "_-_" => left.checked_sub(right),
-        "_*_" => left.checked_mul(right),
-        "_/_" if right == 0 => return Err(Fault::new("division by zero")),
-        "_/_" => left.checked_div(right),
+        op::ADD => left.checked_add(right),
+        op::SUBTRACT => left.checked_sub(right),
+        op::MULTIPLY => left.checked_mul(right),
+        op::DIVIDE if right == 0 => return Err(Fault::new("division by zero")),
+        op::DIVIDE => left.checked_div(right),
         _ if right == 0 => return Err(Fault::new("modulus by zero")),
         _ => left.checked_rem(right),
     };
@@ -114,11 +115,11 @@ fn int(operator: &str, left: i64, right: i64) -> Outcome<i64> {
 
 fn uint(operator: &str, left: u64, right: u64) -> Outcome<u64> {
     let result = match operator {
-        "_+_" => left.checked_add(right),
-        "_-_" => left.checked_sub(right),
-        "_*_" => left.checked_mul(right),
-        "_/_" if right == 0 => return Err(Fault::new("division by zero")),
-        "_/_" => left.checked_div(right),
+        op::ADD => left.checked_add(right),
+        op::SUBTRACT => left.checked_sub(right),
+        op::MULTIPLY => left.checked_mul(right),
+        op::DIVIDE if right == 0 => return Err(Fault::new("division by zero")),
+        op::DIVIDE => left.checked_div(right),
         _ if right == 0 => return Err(Fault::new("modulus by zero")),
         _ => left.checked_rem(right),
     };
@@ -147,7 +148,7 @@ fn plus<'a>(left: Val<'a>, right: Val<'a>) -> Outcome<Val<'a>> {
             | Val::Timestamp(_),
             _,
         ) => return Err(Fault::no_overload()),
-        (left, _) => return Err(unfit("_+_", &left)),
+        (left, _) => return Err(unfit(op::ADD, &left)),
     })
 }
 
@@ -162,7 +163,7 @@ fn minus<'a>(left: &Val<'a>, right: &Val<'a>) -> Outcome<Val<'a>> {
         (Val::Int(_) | Val::Uint(_) | Val::Double(_) | Val::Duration(_) | Val::Timestamp(_), _) => {
             return Err(Fault::no_overload());
         }
-        _ => return Err(unfit("_-_", left)),
+        _ => return Err(unfit(op::SUBTRACT, left)),
     })
 }
 
@@ -174,7 +175,7 @@ pub(super) fn negate<'a>(value: &Val<'a>) -> Outcome<Val<'a>> {
         Val::Double(value) => Val::Double(-value),
         Val::Duration(value) => Val::Duration(value.checked_neg().ok_or_else(overflow)?),
         Val::Bool(_) => return Err(Fault::no_overload()),
-        _ => return Err(unfit("-_", value)),
+        _ => return Err(unfit(op::NEGATE, value)),
     })
 }
 
@@ -185,9 +186,9 @@ pub(super) fn ordered<'a>(operator: &str, left: &Val<'a>, right: &Val<'a>) -> Ou
     }
     let order = left.order(right)?;
     Ok(Val::Bool(match operator {
-        "_<_" => order.is_lt(),
-        "_<=_" => order.is_le(),
-        "_>_" => order.is_gt(),
+        op::LESS => order.is_lt(),
+        op::LESS_EQUALS => order.is_le(),
+        op::GREATER => order.is_gt(),
         _ => order.is_ge(),
     }))
 }

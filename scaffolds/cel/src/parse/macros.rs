@@ -1,7 +1,7 @@
 //! Expands macros: calls that become loops, bindings and presence tests before type checking.
 
 use super::Parser;
-use crate::ast::{ACCUMULATOR, Expr, Fold, Kind, Literal};
+use crate::ast::{ACCUMULATOR, Expr, Fold, Kind, Literal, op};
 
 /// The limit of nodes after expansion. Each chained `optMap` doubles the expression before it; the server expands them all, and then refuses
 /// the cost.
@@ -135,7 +135,7 @@ fn only_if(parser: &mut Parser<'_>, at: usize, filter: Option<Expr>, step: Expr)
         None => step,
         Some(filter) => {
             let unchanged = accu(parser, at);
-            parser.call(at, "_?_:_", vec![filter, step, unchanged])
+            parser.call(at, op::CONDITIONAL, vec![filter, step, unchanged])
         }
     }
 }
@@ -154,24 +154,24 @@ fn quantifier(parser: &mut Parser<'_>, call: Method<'_>) -> Expr {
     let parts = match name {
         "all" => {
             let init = literal(parser, at, Literal::Bool(true));
-            let condition = parser.call(at, "@not_strictly_false", vec![so_far]);
+            let condition = parser.call(at, op::NOT_STRICTLY_FALSE, vec![so_far]);
             let so_far = accu(parser, at);
             [
                 init,
                 condition,
-                parser.call(at, "_&&_", vec![so_far, predicate]),
+                parser.call(at, op::AND, vec![so_far, predicate]),
                 accu(parser, at),
             ]
         }
         "exists" => {
             let init = literal(parser, at, Literal::Bool(false));
-            let not = parser.call(at, "!_", vec![so_far]);
-            let condition = parser.call(at, "@not_strictly_false", vec![not]);
+            let not = parser.call(at, op::NOT, vec![so_far]);
+            let condition = parser.call(at, op::NOT_STRICTLY_FALSE, vec![not]);
             let so_far = accu(parser, at);
             [
                 init,
                 condition,
-                parser.call(at, "_||_", vec![so_far, predicate]),
+                parser.call(at, op::OR, vec![so_far, predicate]),
                 accu(parser, at),
             ]
         }
@@ -179,10 +179,10 @@ fn quantifier(parser: &mut Parser<'_>, call: Method<'_>) -> Expr {
             let init = literal(parser, at, Literal::Int(0));
             let condition = literal(parser, at, Literal::Bool(true));
             let one = literal(parser, at, Literal::Int(1));
-            let more = parser.call(at, "_+_", vec![so_far, one]);
+            let more = parser.call(at, op::ADD, vec![so_far, one]);
             let step = only_if(parser, at, Some(predicate), more);
             let (count, one) = (accu(parser, at), literal(parser, at, Literal::Int(1)));
-            [init, condition, step, parser.call(at, "_==_", vec![count, one])]
+            [init, condition, step, parser.call(at, op::EQUALS, vec![count, one])]
         }
     };
     this.finish(parser, parts)
@@ -195,7 +195,7 @@ fn collect(parser: &mut Parser<'_>, this: Loop, filter: Option<Expr>, item: Expr
     let condition = literal(parser, at, Literal::Bool(true));
     let so_far = accu(parser, at);
     let list = parser.node(at, Kind::List(vec![(item, false)]));
-    let step = parser.call(at, "_+_", vec![so_far, list]);
+    let step = parser.call(at, op::ADD, vec![so_far, list]);
     let step = only_if(parser, at, filter, step);
     let result = accu(parser, at);
     this.finish(parser, [init, condition, step, result])
@@ -304,7 +304,7 @@ fn optional(parser: &mut Parser<'_>, call: Method<'_>) -> Expr {
     }
     let has = member(parser, at, target, "hasValue");
     let none = parser.call(at, "optional.none", Vec::new());
-    parser.call(at, "_?_:_", vec![has, bound, none])
+    parser.call(at, op::CONDITIONAL, vec![has, bound, none])
 }
 
 fn sort_by(parser: &mut Parser<'_>, call: Method<'_>) -> Expr {

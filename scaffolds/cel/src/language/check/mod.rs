@@ -3,7 +3,7 @@
 mod message;
 
 use super::library::{self, Overload};
-use crate::ast::{Expr, Fold, Kind, Literal};
+use crate::ast::{Expr, Fold, Kind, Literal, op};
 use crate::issue::Issues;
 use crate::types::{Scope, Type, instance, of_literal, type_named};
 use crate::unify::{Unifier, most_general};
@@ -203,7 +203,7 @@ impl Checker<'_> {
     }
 
     fn call(&mut self, expr: &Expr, function: &str, target: Option<&Expr>, args: &[Expr]) -> Type {
-        if function == "_?._"
+        if function == op::OPT_SELECT
             && let [operand, field] = args
             && let Kind::Literal(Literal::String(name)) = &field.kind
         {
@@ -246,7 +246,7 @@ impl Checker<'_> {
     /// Finds the overloads that accept the arguments, and their result type.
     fn resolve(&mut self, expr: &Expr, function: Function<'_>, given: &[Type], args: &[Expr]) -> Type {
         let Function { name, overloads } = function;
-        if matches!(name, "_&&_" | "_||_") {
+        if matches!(name, op::AND | op::OR) {
             return self.logical(expr, overloads, given, args);
         }
         let member = given.len() > args.len();

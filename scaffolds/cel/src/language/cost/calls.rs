@@ -2,7 +2,7 @@
 
 use super::range::{REGEX, Range, TRAVERSAL};
 use super::{Entries, Estimator, LIST, declared_size};
-use crate::ast::{Expr, Kind, Literal};
+use crate::ast::{Expr, Kind, Literal, op};
 use crate::language::check::Name;
 use crate::types::Type;
 
@@ -230,7 +230,7 @@ impl<'a> Estimator<'a> {
                 let size = self.size_or_unknown(call.args.first()?);
                 Price::of(size.scaled(TRAVERSAL).scaled(FORMAT_REGEX * REGEX))
             }
-            "_==_" => self.equal(call)?,
+            op::EQUALS => self.equal(call)?,
             _ => return None,
         })
     }

@@ -1,6 +1,7 @@
 //! Calls functions: selects the implementation by name and by the runtime types of the arguments.
 
 use super::{authz, format, formats, lists, net, quantity, semver, text, url};
+use crate::ast::op;
 use crate::language::operators;
 use crate::language::value::{Fault, Foreign, Outcome, Val, moment};
 use crate::types::JSON_PATCH;
@@ -16,14 +17,16 @@ pub(in crate::language) fn call<'a>(function: &'static str, overload: &str, args
             "list_duration_sum_duration" => Val::Duration(0),
             _ => Val::Int(0),
         }),
-        ("!_", [Val::Bool(value)]) => Ok(Val::Bool(!value)),
-        ("!_", _) => Err(Fault::no_overload()),
-        ("-_", [value]) => operators::negate(value),
-        ("_+_" | "_-_" | "_*_" | "_/_" | "_%_", [left, right]) => {
+        (op::NOT, [Val::Bool(value)]) => Ok(Val::Bool(!value)),
+        (op::NOT, _) => Err(Fault::no_overload()),
+        (op::NEGATE, [value]) => operators::negate(value),
+        (op::ADD | op::SUBTRACT | op::MULTIPLY | op::DIVIDE | op::MODULO, [left, right]) => {
             operators::arithmetic(function, left.clone(), right.clone())
         }
-        ("_<_" | "_<=_" | "_>_" | "_>=_", [left, right]) => operators::ordered(function, left, right),
-        ("@in", [item, container]) => operators::within(item, container),
+        (op::LESS | op::LESS_EQUALS | op::GREATER | op::GREATER_EQUALS, [left, right]) => {
+            operators::ordered(function, left, right)
+        }
+        (op::IN, [item, container]) => operators::within(item, container),
         ("string", [Val::Foreign(_)]) => operators::convert(function, &args[0]),
         (
             "bool" | "bytes" | "double" | "duration" | "dyn" | "int" | "string" | "timestamp" | "type" | "uint",

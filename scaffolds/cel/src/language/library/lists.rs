@@ -1,5 +1,6 @@
 //! Functions on lists and sets.
 
+use crate::ast::op;
 use crate::language::operators::arithmetic;
 use crate::language::value::{Fault, List, Outcome, Val, lenient};
 use std::cmp::Ordering;
@@ -73,7 +74,7 @@ fn sum<'a>(list: &List<'a>) -> Outcome<Val<'a>> {
         return Ok(Val::Int(0));
     };
     for item in items {
-        sum = arithmetic("_+_", sum, item)?;
+        sum = arithmetic(op::ADD, sum, item)?;
     }
     Ok(sum)
 }
