@@ -96,7 +96,7 @@ impl Status {
 
     /// Adds a token with which to continue a list.
     #[must_use]
-    pub fn to_continue_with(mut self, token: &str) -> Self {
+    pub fn continuing_with(mut self, token: &str) -> Self {
         token.clone_into(&mut self.continue_token);
         self
     }

@@ -237,5 +237,5 @@ fn expired(options: &ListParameters, wanted: &ListQuery) -> Status {
                    remainder of the results. Continuing with the provided token results in an inconsistent list - \
                    objects that were created, modified, or deleted between the time the first chunk was returned and \
                    now may show up in the list.";
-    Status::expired(message).to_continue_with(&token.encode_plain())
+    Status::expired(message).continuing_with(&token.encode_plain())
 }
