@@ -14,7 +14,8 @@ pub use crate::{
 /// Certificates that the operator makes and renews for one of its servers, and the objects that name their authorities.
 pub mod certificates {
     pub use crate::certificates::{
-        Affixes, CONFIGURATIONS, Configured, Converting, Keeper, Lives, Pace, Reach, Settings, Shown, Standing, keep,
+        Affixes, CONFIGURATIONS, CertificateStatus, Configured, Converting, Keeper, Lifetimes, RenewalTiming,
+        ServerIdentity, Settings, WebhookAddress, keep,
     };
     #[cfg(feature = "testing")]
     #[doc(hidden)] // For the tests of components.

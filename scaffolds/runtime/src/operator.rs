@@ -20,7 +20,7 @@ use tokio::time::{Instant, sleep_until};
 use tracing::{error, info, warn};
 
 use crate::{
-    certificates::{self, Keeper, Pace, Settings, Shown},
+    certificates::{self, Keeper, RenewalTiming, ServerIdentity, Settings},
     client::{self, Guards, WriteGate},
     clock::Clock,
     crds,
@@ -326,7 +326,7 @@ fn metrics_certificate(process: &Process<'_>) -> Result<Option<Held>> {
         return Err(Error::Setup(format!("{text}\n\nhint: {hint}")));
     }
     let held = Held::default();
-    let settings = Settings::of(process, Shown::METRICS, Pace::METRICS)?;
+    let settings = Settings::of(process, ServerIdentity::METRICS, RenewalTiming::METRICS)?;
     let keeper = Keeper::new(settings, held.shared(), manager.metrics());
     certificates::keep(manager, "metrics-certificates", keeper);
     Ok(Some(held))

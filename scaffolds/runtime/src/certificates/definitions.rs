@@ -9,7 +9,7 @@ use kube::{Client, Config, core::DynamicObject};
 use serde_json::{Value, json};
 use tokio_rustls::rustls::pki_types::{CertificateDer, pem::PemObject};
 
-use super::{Converting, Reach, plan::State};
+use super::{Converting, WebhookAddress, plan::State};
 
 /// The time limit of a question to the own converter. It has nothing to convert.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -27,7 +27,7 @@ pub(super) struct Converter {
 
 impl Converter {
     /// Behind the Service of this name and namespace, unless it is reached by a URL.
-    pub(super) fn new(converting: Converting, reach: &Reach, [service, namespace]: [&str; 2]) -> Self {
+    pub(super) fn new(converting: Converting, reach: &WebhookAddress, [service, namespace]: [&str; 2]) -> Self {
         let path = &converting.path;
         let own = reach.address.map(|address| format!("https://{address}"));
         let mut asked: Vec<_> = own.into_iter().collect();
@@ -162,7 +162,7 @@ mod tests {
             path: "/convert".to_owned(),
             stored: StorageVersion::default(),
         };
-        let reach = Reach {
+        let reach = WebhookAddress {
             address: None,
             url: url.map(str::to_owned),
             in_cluster: true,

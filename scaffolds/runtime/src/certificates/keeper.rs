@@ -12,7 +12,7 @@ use tokio::{
 use tracing::{info, warn};
 
 use super::{
-    Settings, Standing, configurations::Configuration, definitions::Converter, hint, now, plan::State, secret,
+    CertificateStatus, Settings, configurations::Configuration, definitions::Converter, hint, now, plan::State, secret,
 };
 use crate::{
     informer::{Informer, InformerConfig, Scope},
@@ -31,7 +31,7 @@ pub struct Keeper {
     names: Vec<String>,
     field_manager: String,
     held: Held,
-    standing: Standing,
+    standing: CertificateStatus,
     changed: Arc<Notify>,
     /// The state whose certificate is served.
     served: Option<State>,
@@ -45,7 +45,7 @@ impl Keeper {
     /// Nothing is watched or served until it [runs](Self::keep).
     pub fn new(settings: Settings, held: Held, metrics: &Metrics) -> Self {
         let (client, affixes, namespace) = (&settings.client, &settings.affixes, &settings.namespace);
-        let name = affixes.apply(settings.shown.secret);
+        let name = affixes.apply(settings.identity.secret);
         let config = InformerConfig {
             scope: Scope::Namespaces(BTreeSet::from([namespace.clone()])),
             field_selector: Some(format!("metadata.name={name}")),
@@ -56,23 +56,23 @@ impl Keeper {
         let field_manager = format!("{}/certificates", settings.operator);
         let configured =
             configured.map(|it| Configuration::new(client, *it, &settings.configuration_affixes, &field_manager));
-        let service = affixes.apply(settings.shown.service);
+        let service = affixes.apply(settings.identity.service);
         let converters = settings.converting.iter().cloned();
         let converters = converters.map(|it| Converter::new(it, &settings.reach, [&service, namespace]));
         let definitions = converters.map(|it| Configuration::of_definition(client, it));
-        let authorities = settings.shown.authorities.map(|it| {
+        let authorities = settings.identity.authorities.map(|it| {
             let key = ObjectKey::new(Some(namespace), &affixes.apply(it));
-            Configuration::of_config_map(client, key, settings.shown.component)
+            Configuration::of_config_map(client, key, settings.identity.component)
         });
         let configurations = configured.chain(definitions).chain(authorities).collect();
         let mut names = vec![format!("{service}.{namespace}.svc")];
-        if settings.shown.authorities.is_some() {
+        if settings.identity.authorities.is_some() {
             // The ServiceMonitor has no longer name: kustomize can replace a whole field by the Service's name.
             names.push(service);
         }
         names.extend(settings.hosts.iter().cloned());
-        let standing = Standing::new();
-        standing.register(metrics, settings.shown);
+        let standing = CertificateStatus::new();
+        standing.register(metrics, settings.identity);
         Self {
             secret: Informer::new(client.clone(), config),
             key: ObjectKey::new(Some(namespace), &name),
@@ -90,7 +90,7 @@ impl Keeper {
     }
 
     /// The status of the certificate that is served.
-    pub fn standing(&self) -> Standing {
+    pub fn standing(&self) -> CertificateStatus {
         self.standing.clone()
     }
 
@@ -131,7 +131,7 @@ impl Keeper {
                 // A log message is one line.
                 let parts = wrong.split_once("\n\nhint: ");
                 let (text, hint) = parts.map_or((wrong.as_str(), None), |(text, hint)| (text, Some(hint)));
-                warn!(hint, "{}'s certificates: {text}", self.settings.shown.name);
+                warn!(hint, "{}'s certificates: {text}", self.settings.identity.name);
             }
             self.said = wrong;
         }
@@ -144,13 +144,13 @@ impl Keeper {
         }
         let Some(secret) = self.secret.store().get(&self.key) else {
             let text = format!("the Secret `{}` does not exist", self.key);
-            let hint = hint(self.settings.shown.component);
+            let hint = hint(self.settings.identity.component);
             return Err(format!("{text}\n\nhint: {hint}"));
         };
         let Some(state) = secret::read(&secret) else {
             // Later than all that a configuration may name from before.
             let (revision, lives) = (self.latest().saturating_add(1), self.settings.pace.lives);
-            info!("making {}'s first certificate", self.settings.shown.name);
+            info!("making {}'s first certificate", self.settings.identity.name);
             let state = State::new(self.names.clone(), revision, now(), lives)?;
             return self.write(&secret, &state).await;
         };
@@ -165,7 +165,7 @@ impl Keeper {
         let published = self.publish(&state).await;
         let trusted = *published.as_ref().unwrap_or(&false);
         if let Some(step) = state.due(&self.names, now(), trusted) {
-            info!(?step, "renewing {}'s certificates", self.settings.shown.name);
+            info!(?step, "renewing {}'s certificates", self.settings.identity.name);
             let next = state.after(step, &self.names, now(), self.settings.pace.lives)?;
             self.write(&secret, &next).await?;
         }

@@ -1,6 +1,14 @@
 //! The certificates of the webhook server and of the metrics server: the operator makes and renews its own, and keeps those of
 //! each server in a Secret. It names the authorities for API servers in its webhook configurations, and for Prometheus in a
 //! ConfigMap, so that nobody else has to read a Secret with a key.
+//!
+//! The steps of a renewal, see `plan`, in which A and B are authorities:
+//!
+//! ```text
+//! A signs --Announce--> A signs, B is trusted too --Switch--> B signs, A is trusted too --Forget--> B signs
+//! ```
+//!
+//! `Renew` replaces the server's certificate in any of these states. `Restart` follows if A ends before the switch: B signs at once.
 
 mod configurations;
 mod definitions;
@@ -30,7 +38,7 @@ pub use self::{
     followed::{CONFIGURATIONS, Configured, Converting},
     keeper::Keeper,
     names::Affixes,
-    plan::Lives,
+    plan::Lifetimes,
     task::keep,
 };
 use crate::metrics::Metrics;
@@ -45,7 +53,7 @@ fn hint(component: &str) -> String {
 
 /// The names of a server that uses certificates of the operator's own, without the prefix and suffix that kustomize adds.
 #[derive(Clone, Copy)]
-pub struct Shown {
+pub struct ServerIdentity {
     /// The server, in messages.
     pub name: &'static str,
     /// The Secret with the certificates.
@@ -60,7 +68,7 @@ pub struct Shown {
     pub metric: &'static str,
 }
 
-impl Shown {
+impl ServerIdentity {
     /// The metrics server, as in the templates of `config/metrics` and `config/prometheus`.
     pub const METRICS: Self = Self {
         name: "the metrics server",
@@ -75,7 +83,7 @@ impl Shown {
 /// The purpose and the lifetimes of certificates.
 pub struct Settings {
     /// The names of the server.
-    pub shown: Shown,
+    pub identity: ServerIdentity,
     /// It may write on a standby too: whichever replica is first renews, and the others see it.
     pub client: Client,
     /// The operator's name, a part of its field manager.
@@ -93,14 +101,14 @@ pub struct Settings {
     /// The conversions that the operator serves.
     pub converting: Vec<Converting>,
     /// The addresses of the webhook server.
-    pub reach: Reach,
+    pub reach: WebhookAddress,
     /// The periods of a renewal.
-    pub pace: Pace,
+    pub pace: RenewalTiming,
 }
 
 /// The addresses of the webhook server.
 #[derive(Clone, Default)]
-pub struct Reach {
+pub struct WebhookAddress {
     /// Its address, for this process itself.
     pub address: Option<SocketAddr>,
     /// The URL under which API servers reach it, if not through its Service.
@@ -111,19 +119,19 @@ pub struct Reach {
 
 /// The periods of a renewal.
 #[derive(Clone, Copy)]
-pub struct Pace {
+pub struct RenewalTiming {
     /// The lifetimes.
-    pub lives: Lives,
+    pub lives: Lifetimes,
     /// The time between the announcement of a new authority and its first signature: API servers see a change of a configuration a moment later.
     pub settle: Duration,
     /// The interval of the checks for a due step.
     pub look: Duration,
 }
 
-impl Pace {
+impl RenewalTiming {
     /// The periods of the webhook server.
     pub const DEFAULT: Self = Self {
-        lives: Lives::DEFAULT,
+        lives: Lifetimes::DEFAULT,
         settle: Duration::from_secs(5),
         look: Duration::from_secs(10),
     };
@@ -138,14 +146,14 @@ impl Pace {
 
 /// The status of the certificate that is served. Clones share it.
 #[derive(Clone)]
-pub struct Standing {
+pub struct CertificateStatus {
     /// `Ok` if API servers accept the certificate, else the reason.
     accepted: Arc<Mutex<Result<(), String>>>,
     /// The end of its validity, in seconds since 1970; 0 without a certificate.
     until: Arc<AtomicI64>,
 }
 
-impl Standing {
+impl CertificateStatus {
     fn new() -> Self {
         Self {
             accepted: Arc::new(Mutex::new(Err("there is no certificate yet".to_owned()))),
@@ -167,7 +175,7 @@ impl Standing {
         self.until.store(until, Ordering::Relaxed);
     }
 
-    fn register(&self, metrics: &Metrics, shown: Shown) {
+    fn register(&self, metrics: &Metrics, identity: ServerIdentity) {
         let until = self.until.clone();
         let left = move || match until.load(Ordering::Relaxed) {
             0 => 0.0,
@@ -175,9 +183,9 @@ impl Standing {
         };
         let help = format!(
             "Seconds until the certificate of {} ends; negative afterwards.",
-            shown.name
+            identity.name
         );
-        metrics.computed(shown.metric, &help, &[], left);
+        metrics.computed(identity.metric, &help, &[], left);
     }
 }
 

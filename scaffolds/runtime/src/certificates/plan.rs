@@ -6,14 +6,14 @@ use super::issue::{Issued, authority, leaf};
 
 /// The lifetimes of certificates, in seconds.
 #[derive(Clone, Copy, Debug)]
-pub struct Lives {
+pub struct Lifetimes {
     /// The lifetime of an authority.
     pub authority: i64,
     /// The lifetime of a certificate of a server.
     pub leaf: i64,
 }
 
-impl Lives {
+impl Lifetimes {
     /// A year and 90 days: short enough that renewal is routine, and long enough that an operator that is down for a
     /// month comes back with a certificate that is valid. A third of the authority's life is longer than a leaf's, so
     /// each leaf ends before its authority does.
@@ -63,7 +63,7 @@ impl State {
     /// # Errors
     ///
     /// If the system has no random numbers.
-    pub fn new(names: Vec<String>, revision: u64, now: i64, lives: Lives) -> Result<Self, String> {
+    pub fn new(names: Vec<String>, revision: u64, now: i64, lives: Lifetimes) -> Result<Self, String> {
         let issuer = format!("{} CA", names.first().map_or("webhook", String::as_str));
         let authority = authority(&issuer, [now, now + lives.authority])?;
         let leaf = leaf(&authority, &issuer, &names, [now, now + lives.leaf])?;
@@ -104,7 +104,7 @@ impl State {
     /// # Errors
     ///
     /// As [`new`](Self::new).
-    pub(super) fn after(mut self, step: Step, names: &[String], now: i64, lives: Lives) -> Result<Self, String> {
+    pub(super) fn after(mut self, step: Step, names: &[String], now: i64, lives: Lifetimes) -> Result<Self, String> {
         match step {
             Step::Announce => {
                 self.next = Some(authority(&self.issuer, [now, now + lives.authority])?);
@@ -155,7 +155,7 @@ impl State {
 mod tests {
     use super::*;
 
-    const LIVES: Lives = Lives::DEFAULT;
+    const LIVES: Lifetimes = Lifetimes::DEFAULT;
     const DAY: i64 = 86_400;
     /// The day on which these tests begin.
     const START: i64 = 20_000 * DAY;

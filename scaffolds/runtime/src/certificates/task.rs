@@ -1,6 +1,6 @@
 //! Certificates that a process keeps, as a task of its manager.
 
-use super::{Affixes, Keeper, Pace, Reach, Settings, Shown};
+use super::{Affixes, Keeper, RenewalTiming, ServerIdentity, Settings, WebhookAddress};
 use crate::{
     error::Result,
     manager::{Manager, Process, Stop, Task},
@@ -12,13 +12,13 @@ impl Settings {
     /// # Errors
     ///
     /// [`Error::Kube`](crate::Error::Kube) if the credentials cannot be used.
-    pub fn of(process: &Process<'_>, shown: Shown, pace: Pace) -> Result<Self> {
+    pub fn of(process: &Process<'_>, identity: ServerIdentity, pace: RenewalTiming) -> Result<Self> {
         let (manager, options) = (process.manager, process.options);
         let own = Affixes::of_this_pod().filter(|_| process.in_cluster);
         let own = own.unwrap_or_else(|| Affixes::prefix(format!("{}-", manager.name())));
         let affixes = own.with_prefix(options.webhook_name_prefix.as_deref());
         Ok(Self {
-            shown,
+            identity,
             client: manager.admission_client()?,
             operator: manager.name().to_owned(),
             namespace: manager.namespace().to_owned(),
@@ -27,7 +27,7 @@ impl Settings {
             hosts: Vec::new(),
             configured: Vec::new(),
             converting: Vec::new(),
-            reach: Reach::default(),
+            reach: WebhookAddress::default(),
             pace,
         })
     }

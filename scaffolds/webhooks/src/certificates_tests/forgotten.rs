@@ -27,8 +27,8 @@ use crate::{
     webhook::{Admission, Change, Defaulter, Validator, Verdict, Webhook},
 };
 
-const PACE: Pace = Pace {
-    lives: Lives::DEFAULT,
+const PACE: RenewalTiming = RenewalTiming {
+    lives: Lifetimes::DEFAULT,
     settle: Duration::from_millis(50),
     look: Duration::from_millis(50),
 };
@@ -214,7 +214,7 @@ async fn story(fault: Option<(usize, Fault)>) -> usize {
     // An authority that is due to be replaced, and ends in four seconds.
     let before = secret::read(&stage.secret().await).unwrap();
     let names = vec![format!("{PREFIX}{SERVICE}.default.svc"), "127.0.0.1".to_owned()];
-    let lives = Lives {
+    let lives = Lifetimes {
         authority: 12,
         leaf: 11,
     };
@@ -249,7 +249,7 @@ async fn a_made_up_revision_in_an_annotation_does_not_keep_authorities_from_bein
         stage.settled(None).await;
         let state = secret::read(&stage.secret().await).unwrap();
         let names = vec![format!("{PREFIX}{SERVICE}.default.svc"), "127.0.0.1".to_owned()];
-        let new = State::new(names, state.revision, now(), Lives::DEFAULT).unwrap();
+        let new = State::new(names, state.revision, now(), Lifetimes::DEFAULT).unwrap();
         secret::write(&stage.client, &stage.secret().await, &new, MANAGER)
             .await
             .unwrap();

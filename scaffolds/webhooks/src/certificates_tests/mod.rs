@@ -20,7 +20,7 @@ use kube::{Client, client::Body};
 use kubewright_runtime::{
     Manager, Options,
     component::{
-        certificates::{Affixes, Keeper, Lives, Pace, Reach, Settings, Standing},
+        certificates::{Affixes, CertificateStatus, Keeper, Lifetimes, RenewalTiming, Settings, WebhookAddress},
         http::Held,
     },
 };
@@ -35,7 +35,7 @@ use self::deployment::{apply, deploy};
 use crate::{
     server::Webhooks,
     webhook::{
-        SHOWN,
+        IDENTITY,
         component::{configured, converting},
         hooks,
     },
@@ -56,21 +56,21 @@ struct Flags {
 }
 
 /// Intervals of a test without renewals.
-const PACE: Pace = Pace {
+const PACE: RenewalTiming = RenewalTiming {
     look: Duration::from_millis(200),
-    ..Pace::DEFAULT
+    ..RenewalTiming::DEFAULT
 };
 
 /// A replica of the operator: its webhook server and the task that keeps the certificates. Both end when it is dropped.
 struct Replica {
     server: Webhooks,
-    standing: Standing,
+    standing: CertificateStatus,
     keeper: JoinHandle<()>,
 }
 
 impl Replica {
     /// Serves the webhooks of a manager. API servers reach its converters through the Service, or at the URL.
-    fn start(manager: &Manager, namespace: &str, pace: Pace, url: Option<String>) -> Self {
+    fn start(manager: &Manager, namespace: &str, pace: RenewalTiming, url: Option<String>) -> Self {
         Self::reached(manager, namespace, pace, |_| url)
     }
 
@@ -79,7 +79,12 @@ impl Replica {
         Self::reached(manager, namespace, PACE, |address| Some(format!("https://{address}")))
     }
 
-    fn reached(manager: &Manager, namespace: &str, pace: Pace, url: impl FnOnce(SocketAddr) -> Option<String>) -> Self {
+    fn reached(
+        manager: &Manager,
+        namespace: &str,
+        pace: RenewalTiming,
+        url: impl FnOnce(SocketAddr) -> Option<String>,
+    ) -> Self {
         let held = Held::default();
         let options = Flags::parse_from(["operator", "--webhook-bind-address=127.0.0.1:0"]).operator;
         let hooks = hooks(manager);
@@ -88,7 +93,7 @@ impl Replica {
             .unwrap()
             .unwrap();
         let settings = Settings {
-            shown: SHOWN,
+            identity: IDENTITY,
             client: manager.client().clone(),
             operator: OPERATOR.to_owned(),
             namespace: namespace.to_owned(),
@@ -97,7 +102,7 @@ impl Replica {
             hosts: vec!["127.0.0.1".to_owned()],
             configured: configured(&hooks),
             converting: converting(&hooks),
-            reach: Reach {
+            reach: WebhookAddress {
                 address: Some(server.address()),
                 url: url(server.address()),
                 in_cluster: false,

@@ -189,7 +189,7 @@ fn counted(manager: &Manager) {
         "{text}"
     );
     let left = of("kubewright_webhook_certificate_expiry_seconds");
-    let life = Lives::DEFAULT.leaf as f64;
+    let life = Lifetimes::DEFAULT.leaf as f64;
     assert!((life - 600.0..=life).contains(&left), "{left}");
 }
 

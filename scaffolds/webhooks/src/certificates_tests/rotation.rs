@@ -51,7 +51,7 @@ struct Stage {
     client: Client,
     namespace: String,
     way: Way,
-    pace: Pace,
+    pace: RenewalTiming,
 }
 
 impl Stage {
@@ -287,8 +287,8 @@ async fn ten_writers_lose_nothing_through_two_rotations_a_rolling_update_and_cer
         namespace: "default".to_owned(),
         way: Way::Service(server),
         // A rotation of the authority each six seconds.
-        pace: Pace {
-            lives: Lives { authority: 9, leaf: 6 },
+        pace: RenewalTiming {
+            lives: Lifetimes { authority: 9, leaf: 6 },
             settle: Duration::from_millis(500),
             look: Duration::from_millis(200),
         },
@@ -305,8 +305,8 @@ async fn ten_writers_lose_nothing_on_a_real_api_server_either() {
         namespace: cluster.namespace().to_owned(),
         way: Way::Relay(Relay::start().await),
         // Each eight seconds: kube-apiserver sees changes a moment later, on a busy machine several.
-        pace: Pace {
-            lives: Lives { authority: 12, leaf: 8 },
+        pace: RenewalTiming {
+            lives: Lifetimes { authority: 12, leaf: 8 },
             settle: Duration::from_secs(1),
             look: Duration::from_millis(200),
         },

@@ -23,7 +23,7 @@ use kubewright_runtime::Result;
 
 pub(crate) use self::registered::{Hooked, Purpose, hook};
 #[cfg(test)]
-pub(crate) use self::registered::{SHOWN, hooks};
+pub(crate) use self::registered::{IDENTITY, hooks};
 pub use self::{
     admission::{Admission, ReadKind},
     declare::Webhook,

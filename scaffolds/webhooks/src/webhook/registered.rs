@@ -9,7 +9,7 @@ use kubewright_runtime::{
     BindAddress, Error, Manager, Result,
     component::{
         Component, ComponentManifests, Drain, ManifestFolder, Process, StorageVersion,
-        certificates::{self, Keeper, Pace, Reach, Settings, Shown},
+        certificates::{self, Keeper, RenewalTiming, ServerIdentity, Settings, WebhookAddress},
         http::Held,
     },
 };
@@ -21,7 +21,7 @@ use super::component;
 use crate::server::{Endpoint, Webhooks};
 
 /// The names of the webhook server. Kustomize puts a prefix before them.
-pub(crate) const SHOWN: Shown = Shown {
+pub(crate) const IDENTITY: ServerIdentity = ServerIdentity {
     name: "the webhook server",
     secret: SECRET,
     service: SERVICE,
@@ -120,12 +120,12 @@ fn keep_certificates(process: &Process<'_>, hooks: &[Hooked], held: Held, addres
         hosts: process.options.webhook_hosts(),
         configured: component::configured(hooks),
         converting: component::converting(hooks),
-        reach: Reach {
+        reach: WebhookAddress {
             address: address.map(local),
             url: process.options.webhook_url.clone(),
             in_cluster: process.in_cluster,
         },
-        ..Settings::of(process, SHOWN, Pace::DEFAULT)?
+        ..Settings::of(process, IDENTITY, RenewalTiming::DEFAULT)?
     };
     let keeper = Keeper::new(settings, held, process.manager.metrics());
     let standing = keeper.standing();

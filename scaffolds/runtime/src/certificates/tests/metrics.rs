@@ -31,8 +31,8 @@ const SERVICE: &str = "foobar-operator-controller-manager-metrics-service";
 /// The name by which Pods of other namespaces reach it.
 const HOST: &str = "foobar-operator-controller-manager-metrics-service.default.svc";
 /// A rotation of the authority each six seconds.
-const PACE: Pace = Pace {
-    lives: Lives { authority: 9, leaf: 6 },
+const PACE: RenewalTiming = RenewalTiming {
+    lives: Lifetimes { authority: 9, leaf: 6 },
     settle: Duration::from_millis(1_500),
     look: Duration::from_millis(200),
 };
@@ -43,7 +43,7 @@ const LAG: Duration = Duration::from_millis(500);
 async fn replica(client: &Client, api_server: SocketAddr) -> Servers {
     let (held, metrics) = (Held::default(), Metrics::new());
     let settings = Settings {
-        shown: Shown::METRICS,
+        identity: ServerIdentity::METRICS,
         client: client.clone(),
         operator: OPERATOR.to_owned(),
         namespace: "default".to_owned(),
@@ -52,7 +52,7 @@ async fn replica(client: &Client, api_server: SocketAddr) -> Servers {
         hosts: Vec::new(),
         configured: Vec::new(),
         converting: Vec::new(),
-        reach: Reach::default(),
+        reach: WebhookAddress::default(),
         pace: PACE,
     };
     tokio::spawn(Keeper::new(settings, held.shared(), &metrics).keep(pending));
