@@ -8,6 +8,7 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
+use std::sync::OnceLock;
 
 /// The crates of a project without webhooks, by the names of their folders.
 pub const CRATES: [&str; 6] = ["apiserver", "cel", "machinery", "manifests", "runtime", "schema"];
@@ -129,16 +130,31 @@ pub fn kubewright<S: AsRef<OsStr>>(dir: &Path, args: &[S]) -> Run {
 
 /// A folder with a project in it.
 pub fn project() -> tempfile::TempDir {
+    static MADE: OnceLock<Tree> = OnceLock::new();
+    made(&MADE, &INIT)
+}
+
+/// A copy of what a command makes in an empty folder. The command runs once in each process: it waits for the disk for each file.
+fn made(made: &OnceLock<Tree>, args: &[&str]) -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
-    init(dir.path());
+    let files = made.get_or_init(|| {
+        let first = tempfile::tempdir().unwrap();
+        kubewright(first.path(), args).succeeds();
+        tree(first.path())
+    });
+    for (path, file) in files {
+        let path = dir.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, &file.bytes).unwrap();
+        set_executable(&path, file.executable);
+    }
     dir
 }
 
 /// A folder with a project whose crates are from a registry: a twentieth of the files, for tests that are not about crates.
 pub fn project_without_crates() -> tempfile::TempDir {
-    let dir = tempfile::tempdir().unwrap();
-    kubewright(dir.path(), &[&INIT[..], &["--crates", "registry"]].concat()).succeeds();
-    dir
+    static MADE: OnceLock<Tree> = OnceLock::new();
+    made(&MADE, &[&INIT[..], &["--crates", "registry"]].concat())
 }
 
 /// The command that makes the project of [`project`].
