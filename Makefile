@@ -32,7 +32,7 @@ fmt-check:
 clippy:
 	$(gate) $(CARGO) clippy --locked --workspace --all-targets -- -D warnings
 	@# These are not among all targets, because they need programs that Go builds.
-	@$(CARGO) clippy --locked --workspace --test conformance --test helm --test plane --test runtime -- -D warnings
+	@$(CARGO) clippy --locked --workspace --test conformance --test helm --test plane --test runtime --test openapi --test random_rules --test random_values -- -D warnings
 
 doc: ## The crates' documentation, without warnings.
 	$(gate) env RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --workspace --no-deps --document-private-items
@@ -77,7 +77,7 @@ nightly: ## Long random runs: more seeds, more cases, more time.
 	KUBEWRIGHT_NIGHTLY=1 PROPTEST_CASES=20000 $(CARGO) test --locked --workspace
 	. tests/peers.env && GOBIN=$(CURDIR)/target/nightly go install sigs.k8s.io/controller-tools/cmd/controller-gen@$$CONTROLLER_TOOLS
 	assets=$${KUBEBUILDER_ASSETS:-$$(tests/control-plane/build)} && export CONTROLLER_GEN=$(CURDIR)/target/nightly/controller-gen && \
-		SEED=$$(date +%s) KUBEBUILDER_ASSETS=$$assets CASES=20000 $(CARGO) test --locked --workspace --test server --test markers --test unions --test derive --test random_values --test random_rules -- --ignored --skip pod_crd --test-threads=1 && \
+		SEED=$$(date +%s) KUBEBUILDER_ASSETS=$$assets CASES=20000 $(CARGO) test --locked --workspace --test recorded --test types --test random_values --test random_rules -- --ignored --skip pod_crd --test-threads=1 && \
 		KUBEBUILDER_ASSETS=$$assets tests/fidelity/check 5000 && \
 		KUBEBUILDER_ASSETS=$$assets tests/controller-runtime/check && \
 		KUBEBUILDER_ASSETS=$$assets tests/clients/check && \

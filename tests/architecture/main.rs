@@ -9,6 +9,7 @@ mod maps;
 mod page;
 mod parameters;
 mod source;
+mod targets;
 mod versions;
 
 use page::{PAGE, order};

@@ -24,8 +24,8 @@ mod pump_v1;
 #[rustfmt::skip]
 mod pump_v1alpha1;
 
+use super::{fixture, formatted};
 use crate::cli::kubewright;
-use crate::{fixture, formatted};
 use kube::CustomResourceExt;
 use kubewright_schema::compat::breaking;
 use kubewright_schema::{CustomType, Options, finish, lint};

@@ -1,7 +1,7 @@
 //! CRDs that are read from a cluster by their names: here, the in-process API server.
 
+use super::fixture;
 use crate::cli::{Run, command, kubewright};
-use crate::fixture;
 use kube::api::{Api, ApiResource, DynamicObject, GroupVersionKind, PostParams};
 use serde_json::{Value, json};
 use std::fs;

@@ -1,8 +1,8 @@
 //! Objects that a project cannot take over: refused with the reason and the remedy.
 
-use crate::adopted::own;
+use super::adopted::own;
+use super::fixture;
 use crate::cli::kubewright;
-use crate::fixture;
 use std::fs;
 
 #[test]

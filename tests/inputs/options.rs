@@ -141,49 +141,64 @@ const EFFECTS: [Effects; 13] = [
 
 /// Arguments that only a terminal, a server or a project of an earlier release shows the effect of: each with the test that does it, below `tests/`.
 const TESTED: [(&str, &str, &str, &str); 15] = [
-    ("create webhook", "--yes", "inputs.rs", "yes_asks_nothing_on_a_terminal"),
-    ("delete api", "--yes", "inputs.rs", "yes_asks_nothing_on_a_terminal"),
-    ("delete webhook", "--yes", "inputs.rs", "yes_asks_nothing_on_a_terminal"),
+    (
+        "create webhook",
+        "--yes",
+        "commands/inputs.rs",
+        "yes_asks_nothing_on_a_terminal",
+    ),
+    (
+        "delete api",
+        "--yes",
+        "commands/inputs.rs",
+        "yes_asks_nothing_on_a_terminal",
+    ),
+    (
+        "delete webhook",
+        "--yes",
+        "commands/inputs.rs",
+        "yes_asks_nothing_on_a_terminal",
+    ),
     (
         "apiserver",
         "--port",
-        "apiserver.rs",
+        "commands/apiserver.rs",
         "every_flag_of_the_server_has_its_effect",
     ),
     (
         "apiserver",
         "--token",
-        "apiserver.rs",
+        "commands/apiserver.rs",
         "every_flag_of_the_server_has_its_effect",
     ),
     (
         "apiserver",
         "--token-file",
-        "apiserver.rs",
+        "commands/apiserver.rs",
         "every_flag_of_the_server_has_its_effect",
     ),
     (
         "apiserver",
         "--enable",
-        "apiserver.rs",
+        "commands/apiserver.rs",
         "every_flag_of_the_server_has_its_effect",
     ),
     (
         "apiserver",
         "--disable",
-        "apiserver.rs",
+        "commands/apiserver.rs",
         "every_flag_of_the_server_has_its_effect",
     ),
     (
         "apiserver",
         "--kubeconfig",
-        "apiserver.rs",
+        "commands/apiserver.rs",
         "acknowledged_writes_survive_sigkill",
     ),
     (
         "apiserver",
         "--data-dir",
-        "apiserver.rs",
+        "commands/apiserver.rs",
         "acknowledged_writes_survive_sigkill",
     ),
     (

@@ -1,8 +1,8 @@
 //! `create webhook --conversion`: the functions that it writes from the fields of the types, and what it refuses.
 
-use super::super::cli::{Run, assert_same, kubewright, tree};
 use super::super::state;
 use super::{read, replace, webhook, with_foobar};
+use crate::cli::{Run, assert_same, kubewright, tree};
 use std::fs;
 use std::path::Path;
 use std::process::Command;

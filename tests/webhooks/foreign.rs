@@ -1,8 +1,8 @@
 //! Webhooks for kinds of others: of Kubernetes, and of other operators.
 
+use super::super::state;
 use super::{DEFAULT, read};
 use crate::cli::{Run, assert_same, kubewright, project_without_crates, tree};
-use crate::state;
 use std::path::Path;
 
 const DEPLOYMENT: [&str; 4] = ["--group", "apps", "--kind", "Deployment"];

@@ -4,8 +4,8 @@ mod conversion;
 mod foreign;
 mod policy;
 
-use super::cli::{Run, assert_same, create, kubewright, project_without_crates, tree};
 use super::{append, state};
+use crate::cli::{Run, assert_same, create, kubewright, project_without_crates, tree};
 use std::fs;
 use std::path::Path;
 

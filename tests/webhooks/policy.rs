@@ -1,7 +1,7 @@
 //! `create webhook --policy` and its deletion: what they write, print and refuse.
 
-use super::super::cli::{assert_same, create, kubewright, project_without_crates, tree};
 use super::{DEFAULT, assert_done, read, state, webhook, with_foobar};
+use crate::cli::{assert_same, create, kubewright, project_without_crates, tree};
 use std::fs;
 
 const FILE: &str = "src/policies/foobar.rs";

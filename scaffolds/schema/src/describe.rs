@@ -12,12 +12,15 @@ use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
+use std::cell::Cell;
 use std::mem;
 use std::panic::{self, AssertUnwindSafe};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Once;
 
-/// Locked while the panic hook is replaced: if two threads replaced it at the same time, the silent hook would stay.
-static HOOK: Mutex<()> = Mutex::new(());
+thread_local! {
+    /// Whether a panic of this thread becomes a finding, which explains it better than the panic hook.
+    static IS_CAUGHT: Cell<bool> = const { Cell::new(false) };
+}
 
 /// A Rust type with the function that makes its CustomResourceDefinition, and optionally a second function that makes the schema as it
 /// was written.
@@ -164,8 +167,7 @@ struct Outcome {
 
 /// Makes the CRD of every type; findings for types without a CRD.
 pub(crate) fn all<D: Describe>(crds: &[D], options: &Options) -> (Vec<Described>, Vec<Finding>) {
-    let mut outcomes = Vec::new();
-    silently(|| outcomes = parallel::each(crds.iter().collect(), |crd| one(crd, options)));
+    let outcomes = parallel::each(crds.iter().collect(), |crd| one(crd, options));
     let (mut described, mut findings) = (Vec::new(), Vec::new());
     for outcome in outcomes {
         described.extend(outcome.described);
@@ -218,28 +220,32 @@ fn roots(crd: &mut Value) -> impl Iterator<Item = &mut Value> {
 /// The start of kube-derive's panic message for a schema that it cannot decode.
 const NOT_A_CRD: &str = "valid JSONSchemaProps";
 
-/// Calls a function while no thread prints panics: the default hook would print them with a backtrace, and the finding explains them
-/// better.
-fn silently(call: impl FnOnce()) {
-    let _held = HOOK.lock().unwrap_or_else(PoisonError::into_inner);
-    let hook = panic::take_hook();
-    panic::set_hook(Box::new(|_| {}));
-    let result = panic::catch_unwind(AssertUnwindSafe(call));
-    panic::set_hook(hook);
-    if let Err(payload) = result {
-        panic::resume_unwind(payload);
-    }
+/// Leaves out panics that are caught here from what the panic hook prints. Panics of other threads are printed as before.
+fn silence_hook() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let hook = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            if !IS_CAUGHT.get() {
+                hook(info);
+            }
+        }));
+    });
 }
 
 /// Calls a function that may panic, and returns the panic's message as the error. Values that the panic leaves half changed are not used again.
 pub(crate) fn caught<T>(call: impl FnOnce() -> T) -> Result<T, String> {
-    panic::catch_unwind(AssertUnwindSafe(call)).map_err(|payload| {
-        match (payload.downcast_ref::<String>(), payload.downcast_ref::<&str>()) {
+    silence_hook();
+    let before = IS_CAUGHT.replace(true);
+    let result = panic::catch_unwind(AssertUnwindSafe(call));
+    IS_CAUGHT.set(before);
+    result.map_err(
+        |payload| match (payload.downcast_ref::<String>(), payload.downcast_ref::<&str>()) {
             (Some(text), _) => text.clone(),
             (_, Some(text)) => (*text).to_owned(),
             _ => "the function panicked without a message".to_owned(),
-        }
-    })
+        },
+    )
 }
 
 /// Turns a panic of kube-derive 5 into findings: for its own reason, and for those after which it would panic next.

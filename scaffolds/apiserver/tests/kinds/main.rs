@@ -15,10 +15,7 @@ const RECORDED: &str = include_str!("recorded.jsonl");
 const DIFFERENT: &str = include_str!("different.txt");
 
 fn records() -> Vec<Record> {
-    RECORDED
-        .lines()
-        .map(|line| Record::read(serde_json::from_str(line).unwrap()))
-        .collect()
+    recordings::read(RECORDED).into_iter().map(Record::read).collect()
 }
 
 /// The reasons by kind and case, as in the list of differences.

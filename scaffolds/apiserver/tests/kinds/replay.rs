@@ -1,6 +1,7 @@
 //! Replays one recorded request on a strategy, as the registry does.
 
 use kubewright_apiserver::testing::{Empties, Resource, admission};
+use recordings::Exchange;
 use serde_json::{Map, Value, json};
 
 /// Replaces UIDs that are not in the recording.
@@ -34,20 +35,20 @@ pub enum Outcome {
 }
 
 impl Record {
-    pub fn read(line: Value) -> Self {
-        let text = |name: &str| line[name].as_str().unwrap_or_default().to_owned();
+    pub fn read(Exchange { asked, answered }: Exchange<Value, Value>) -> Self {
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         Self {
-            kind: text("kind"),
-            case: text("case"),
-            old: line.get("old").cloned(),
-            subresource: text("subresource"),
-            sent: line["sent"].clone(),
-            code: line["code"].as_i64().unwrap(),
-            message: text("message"),
-            causes: line["causes"].clone(),
-            object: line["object"].clone(),
-            cells: line["cells"].as_array().cloned(),
-            warnings: line["warnings"]
+            kind: text(&asked["kind"]),
+            case: text(&asked["case"]),
+            old: asked.get("old").cloned(),
+            subresource: text(&asked["subresource"]),
+            sent: asked["sent"].clone(),
+            code: answered["code"].as_i64().unwrap(),
+            message: text(&answered["message"]),
+            causes: answered["causes"].clone(),
+            object: answered["object"].clone(),
+            cells: answered["cells"].as_array().cloned(),
+            warnings: answered["warnings"]
                 .as_array()
                 .into_iter()
                 .flatten()

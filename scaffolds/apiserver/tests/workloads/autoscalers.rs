@@ -2,6 +2,7 @@
 
 use std::time::{Duration, UNIX_EPOCH};
 
+use recordings::Exchange;
 use serde_json::{Value, json};
 
 use crate::{
@@ -108,17 +109,19 @@ async fn a_target_that_is_missing_is_in_the_condition() {
 
 /// The decisions of kube-controller-manager's autoscaler about arbitrary specs and metrics, each ten seconds
 /// (`fidelity record autoscalers`).
-const RECORDED: &str = include_str!("autoscalers.txt");
+const RECORDED: &str = include_str!("autoscalers.jsonl");
 
 #[tokio::test(start_paused = true)]
 async fn behaviours_and_metrics_have_the_effects_that_kube_controller_manager_gives_them() {
-    for (number, line) in RECORDED.lines().enumerate() {
-        let recorded: Value = serde_json::from_str(line).unwrap();
+    let recorded = recordings::read::<Value, Vec<Value>>(RECORDED);
+    for (number, Exchange { asked, answered }) in recorded.into_iter().enumerate() {
         // At a whole second, so that ten seconds later are ten seconds on the clock.
         let wire = cluster_at(UNIX_EPOCH + Duration::from_secs(1_800_000_000));
-        let replicas = recorded["replicas"].as_i64().unwrap();
+        let replicas = asked["replicas"].as_i64().unwrap();
         wire.make(DEPLOYMENTS, &deployment("web", replicas, "")).await;
-        for (at, step) in recorded["steps"].as_array().unwrap().iter().enumerate() {
+        let steps = asked["steps"].as_array().unwrap();
+        assert_eq!(steps.len(), answered.len());
+        for (at, (step, wanted)) in steps.iter().zip(&answered).enumerate() {
             if let Some(replicas) = step[1].as_i64() {
                 let scale = json!({"spec": {"replicas": replicas}});
                 wire.change(&format!("{DEPLOYMENTS}/web"), &scale).await;
@@ -128,7 +131,7 @@ async fn behaviours_and_metrics_have_the_effects_that_kube_controller_manager_gi
             match at {
                 0 => {
                     let metadata = json!({"name": "web", "annotations": {"kubewright.dev/metrics": metrics}});
-                    let scaler = json!({"metadata": metadata, "spec": recorded["spec"]});
+                    let scaler = json!({"metadata": metadata, "spec": asked["spec"]});
                     wire.make(SCALERS, &scaler).await;
                     wire.pass(1).await;
                 }
@@ -142,14 +145,12 @@ async fn behaviours_and_metrics_have_the_effects_that_kube_controller_manager_gi
             let reasons = ["AbleToScale", "ScalingActive", "ScalingLimited"].map(reason).join(" ");
             let status = &scaler["status"];
             let found = json!([
-                step[0],
-                step[1],
                 wire.replicas().await,
                 status["currentReplicas"].as_i64().unwrap_or_default(),
                 status["desiredReplicas"],
                 reasons
             ]);
-            assert_eq!(&found, step, "autoscaler {number}, step {at}: {}", recorded["spec"]);
+            assert_eq!(&found, wanted, "autoscaler {number}, step {at}: {}", asked["spec"]);
             wire.pass(9).await;
         }
     }

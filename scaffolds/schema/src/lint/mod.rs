@@ -1,7 +1,7 @@
 //! Validates a CustomResourceDefinition by the API server's own rules and with its messages, without an API server.
 //!
 //! Measured against kube-apiserver v1.37: the same verdict and the same causes for every CRD of the recorded set
-//! (`tests/server/`), which has at least one CRD for each rule.
+//! (`tests/recorded/server/`), which has at least one CRD for each rule.
 //!
 //! Without the feature `cel`, expressions of `x-kubernetes-validations` are not compiled.
 

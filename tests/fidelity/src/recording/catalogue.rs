@@ -5,7 +5,9 @@ use anyhow::Result;
 use super::{
     Recorder, Recording,
     definitions::{ANSWERS, OBJECT_META},
-    embedded, role_rules, schemas, values,
+    embedded,
+    probes::recording,
+    role_rules, schemas, values,
 };
 use crate::probes;
 
@@ -49,12 +51,12 @@ pub fn all() -> Result<Vec<Recording>> {
         ("embedded", embedded::EXAMPLE, Recorder::Embedded),
         (
             "discovery",
-            "scaffolds/apiserver/tests/custom/recorded/aggregated.jsonl",
+            "scaffolds/apiserver/tests/api/custom/recorded/aggregated.jsonl",
             Recorder::Discovery,
         ),
         (
             "openapi",
-            "scaffolds/apiserver/tests/custom/recorded/openapi.jsonl",
+            "scaffolds/apiserver/tests/api/custom/recorded/openapi.jsonl",
             Recorder::OpenApi,
         ),
         (
@@ -68,11 +70,15 @@ pub fn all() -> Result<Vec<Recording>> {
             "scaffolds/apiserver/src/authorize/bootstrap.txt",
             Recorder::Roles,
         ),
-        ("protobuf", "scaffolds/apiserver/tests/protobuf.txt", Recorder::Protobuf),
-        ("forms", "scaffolds/apiserver/tests/forms.txt", Recorder::Forms),
+        (
+            "protobuf",
+            "scaffolds/apiserver/tests/api/protobuf.jsonl",
+            Recorder::Protobuf,
+        ),
+        ("forms", "scaffolds/apiserver/tests/forms.jsonl", Recorder::Forms),
         (
             "autoscalers",
-            "scaffolds/apiserver/tests/workloads/autoscalers.txt",
+            "scaffolds/apiserver/tests/workloads/autoscalers.jsonl",
             Recorder::Autoscalers,
         ),
     ];
@@ -81,10 +87,6 @@ pub fn all() -> Result<Vec<Recording>> {
         file: file.to_owned(),
         recorder,
     });
-    let of_probes = probes()?.into_keys().map(|file| Recording {
-        name: format!("probes/{file}"),
-        file: format!("tests/fidelity/recorded/{file}.json"),
-        recorder: Recorder::Probes(file),
-    });
-    Ok(files.chain(of_probes).collect())
+    let of_probes = probes()?.into_keys();
+    Ok(files.chain(of_probes.map(|file| recording(&file))).collect())
 }

@@ -6,11 +6,11 @@ use anyhow::{Context, Result, ensure};
 use control_plane::{eventually, root};
 use serde_json::Value;
 
-use super::Real;
+use super::{Real, line_of};
 use crate::Step;
 
 const CRDS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
-const FOLDER: &str = "scaffolds/apiserver/tests/custom";
+const FOLDER: &str = "scaffolds/apiserver/tests/api/custom";
 const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 /// The limit for what the server does with a definition, usually within seconds.
 const PATIENCE: Duration = Duration::from_secs(180);
@@ -28,18 +28,31 @@ pub(super) async fn discovery(real: &Real) -> Result<String> {
             Ok(is_there.then_some(groups))
         });
         let mut documents = [
-            groups.await?,
-            real.get_as("/api", AGGREGATED).await?,
-            real.get("/apis").await?,
+            (get("/apis", Some(AGGREGATED)), groups.await?),
+            (get("/api", Some(AGGREGATED)), real.get_as("/api", AGGREGATED).await?),
+            (get("/apis", None), real.get("/apis").await?),
         ];
-        for (document, list) in documents.iter_mut().zip(["items", "items", "groups"]) {
+        for ((_, document), list) in documents.iter_mut().zip(["items", "items", "groups"]) {
             let groups = document[list].as_array_mut().context("no list of groups")?;
             // Probes that run at the same time have groups of their own.
             groups.retain(|it| is_group(it, group) || !name_of(it).ends_with(".example.com"));
         }
-        Ok(documents.map(|document| document.to_string()).join("\n"))
+        lines(&documents)
     })
     .await
+}
+
+fn get(path: &str, accept: Option<&str>) -> Step {
+    Step {
+        r#do: format!("GET {path}"),
+        accept: accept.map(str::to_owned),
+        ..Step::default()
+    }
+}
+
+fn lines(documents: &[(Step, Value)]) -> Result<String> {
+    let lines = documents.iter().map(|(step, document)| line_of(step, document));
+    Ok(lines.collect::<Result<Vec<_>>>()?.join("\n"))
 }
 
 fn is_group(item: &Value, group: &str) -> bool {
@@ -55,9 +68,8 @@ fn name_of(item: &Value) -> &str {
 pub(super) async fn openapi(real: &Real) -> Result<String> {
     let definition = definition_of("foobar.json")?;
     with_definition(real, &definition, async || {
-        let v3 = eventually("OpenAPI v3", PATIENCE, async || {
-            Ok(real.get("/openapi/v3/apis/openapi.example.com/v1").await.ok())
-        });
+        let path = "/openapi/v3/apis/openapi.example.com/v1";
+        let v3 = eventually("OpenAPI v3", PATIENCE, async || Ok(real.get(path).await.ok()));
         let v3 = v3.await?;
         let v2 = eventually("OpenAPI v2", PATIENCE, async || {
             let mut document = real.get("/openapi/v2").await?;
@@ -65,7 +77,7 @@ pub(super) async fn openapi(real: &Real) -> Result<String> {
             definitions.retain(|name, _| name.starts_with("com.example.openapi."));
             Ok((!definitions.is_empty()).then(|| document["definitions"].take()))
         });
-        Ok(format!("{v3}\n{}", v2.await?))
+        lines(&[(get(path, None), v3), (get("/openapi/v2", None), v2.await?)])
     })
     .await
 }

@@ -15,7 +15,7 @@ use super::{Real, go};
 /// The marks of each type by itself.
 pub(super) const TYPES: &str = "scaffolds/schema/src/embedded/types.txt";
 /// The marks of one custom resource with the usual types in it.
-pub(super) const EXAMPLE: &str = "scaffolds/schema/tests/embedded/controller-gen.txt";
+pub(super) const EXAMPLE: &str = "scaffolds/schema/tests/types/embedded/controller-gen.txt";
 
 const LIST_TYPE: &str = "x-kubernetes-list-type";
 const LIST_KEYS: &str = "x-kubernetes-list-map-keys";

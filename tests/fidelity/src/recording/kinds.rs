@@ -3,6 +3,7 @@
 
 use anyhow::{Context, Result, ensure};
 use control_plane::root;
+use recordings::Exchange;
 use serde_json::{Value, json};
 
 use super::{
@@ -23,8 +24,8 @@ pub(super) async fn lines(real: &Real, pick: &Pick<'_>) -> Result<Lines> {
     let mut lines = Lines::new();
     for position in pick.of(cases.len()) {
         let case = &cases[position];
-        let record = record(real, case).await.with_context(|| case.text.clone())?;
-        lines.insert(position, record.to_string());
+        let recorded = record(real, case).await.with_context(|| case.text.clone())?;
+        lines.insert(position, serde_json::to_string(&recorded)?);
     }
     Ok(lines)
 }
@@ -38,27 +39,31 @@ async fn ask(real: &Real, line: String, body: &Value) -> Result<Answer> {
     real.target.send(&step).await
 }
 
-async fn record(real: &Real, case: &Case) -> Result<Value> {
-    let mut record = json!({"case": case.text, "kind": case.kind, "sent": case.sent});
+async fn record(real: &Real, case: &Case) -> Result<Exchange<Value, Value>> {
+    let mut record = Exchange {
+        asked: json!({"case": case.text, "kind": case.kind, "sent": case.sent}),
+        answered: json!({}),
+    };
     let answer = match &case.change {
         None => create(real, case, &mut record).await?,
         Some(edits) => update(real, case, edits, &mut record).await?,
     };
-    record["code"] = json!(answer.code);
+    let answered = &mut record.answered;
+    answered["code"] = json!(answer.code);
     if let Some(warnings) = answer.headers.get("warning") {
-        record["warnings"] = json!(warnings);
+        answered["warnings"] = json!(warnings);
     }
     match answer.body["kind"].as_str() {
         Some("Status") => {
-            record["message"] = answer.body["message"].clone();
-            record["causes"] = answer.body["details"]["causes"].clone();
+            answered["message"] = answer.body["message"].clone();
+            answered["causes"] = answer.body["details"]["causes"].clone();
         }
-        _ => record["object"] = without_managers(answer.body),
+        _ => answered["object"] = without_managers(answer.body),
     }
     Ok(record)
 }
 
-async fn create(real: &Real, case: &Case, record: &mut Value) -> Result<Answer> {
+async fn create(real: &Real, case: &Case, record: &mut Exchange<Value, Value>) -> Result<Answer> {
     // A dry run gives a Service other addresses than a create.
     let stays = case.kind == "v1 Service";
     let query = if stays { "" } else { "?dryRun=All" };
@@ -66,26 +71,27 @@ async fn create(real: &Real, case: &Case, record: &mut Value) -> Result<Answer> 
     let answer = ask(real, line.clone(), &case.sent).await?;
     match (stays, answer.code < 300) {
         (true, true) => delete(real, case).await?,
-        (false, true) => record["cells"] = cells(real, line, &case.sent).await?,
+        (false, true) => record.answered["cells"] = cells(real, line, &case.sent).await?,
         _ => {}
     }
     Ok(answer)
 }
 
-async fn update(real: &Real, case: &Case, edits: &str, record: &mut Value) -> Result<Answer> {
+async fn update(real: &Real, case: &Case, edits: &str, record: &mut Exchange<Value, Value>) -> Result<Answer> {
     let first = ask(real, format!("POST {}", case.collection), &case.sent).await?;
     ensure!(first.code < 300, "the object to change is refused: {}", first.body);
-    record["old"] = without_managers(first.body);
-    let mut sent = record["old"].clone();
+    let old = without_managers(first.body);
+    let mut sent = old.clone();
     cases::edit(&mut sent, edits)?;
-    record["sent"] = sent.clone();
-    record["subresource"] = json!(case.subresource);
+    record.asked["old"] = old;
+    record.asked["sent"] = sent.clone();
+    record.asked["subresource"] = json!(case.subresource);
     let slash = if case.subresource.is_empty() { "" } else { "/" };
     let (collection, subresource) = (&case.collection, &case.subresource);
     let line = format!("PUT {collection}/{}{slash}{subresource}?dryRun=All", case.name()?);
     let answer = ask(real, line.clone(), &sent).await?;
     if answer.code < 300 {
-        record["cells"] = cells(real, line, &sent).await?;
+        record.answered["cells"] = cells(real, line, &sent).await?;
     }
     delete(real, case).await?;
     Ok(answer)

@@ -1,4 +1,5 @@
-//! Every file of the tree with answers of a real server, and how it is recorded. A recording consists of lines; a
+//! Every file of the tree with answers of a real server, and how it is recorded. A recording consists of lines, each an
+//! [`Exchange`], except the tables and documents that a crate contains in the form in which it reads them. A
 //! recorder asks the server for all of them or, if that takes long, for a sample.
 
 mod bookmarks;
@@ -11,7 +12,7 @@ mod embedded;
 mod go;
 mod kinds;
 pub mod probes;
-mod protobuf;
+mod programs;
 mod real;
 pub mod role_rules;
 mod roles;
@@ -24,6 +25,9 @@ use std::{collections::BTreeMap, fs, path::PathBuf};
 
 use anyhow::{Context, Result};
 use control_plane::root;
+use recordings::Exchange;
+use serde::Serialize;
+use serde_json::Value;
 
 pub use catalogue::all;
 pub use check::{Differences, differences, write};
@@ -31,6 +35,17 @@ pub use real::Real;
 
 /// Lines by their position in the file, as a recorder makes them.
 pub type Lines = BTreeMap<usize, String>;
+
+/// A line with a request and its answer.
+fn line_of(asked: impl Serialize, answered: impl Serialize) -> Result<String> {
+    Ok(serde_json::to_string(&Exchange { asked, answered })?)
+}
+
+/// The lines at these positions.
+fn lines_of(positions: Vec<usize>, recorded: &[Exchange<Value, Value>]) -> Result<Lines> {
+    let lines = positions.into_iter().zip(recorded);
+    lines.map(|(at, it)| Ok((at, serde_json::to_string(it)?))).collect()
+}
 
 /// A file with answers of a server.
 pub struct Recording {
@@ -144,8 +159,8 @@ impl Recorder {
             Self::Shapes | Self::RuleFunctions | Self::Forms | Self::Autoscalers if !go::is_installed().await => {
                 return Ok(None);
             }
-            Self::Autoscalers => String::from_utf8(go::run("autoscalers").await?)?,
-            Self::Forms => protobuf::forms().await?,
+            Self::Autoscalers => programs::autoscalers().await?,
+            Self::Forms => programs::forms().await?,
             Self::RuleFunctions => String::from_utf8(go::run("rules").await?)?,
             Self::EmbeddedTypes => match embedded::types(real).await? {
                 Some(text) => text,
@@ -163,7 +178,7 @@ impl Recorder {
             Self::Bookmarks => bookmarks::text(real).await?,
             Self::Zones => zones::text(real).await?,
             Self::Roles => roles::text().await?,
-            Self::Protobuf => protobuf::text(real).await?,
+            Self::Protobuf => programs::kubectl(real).await?,
         };
         Ok(Some(whole.lines().map(str::to_owned).enumerate().collect()))
     }

@@ -1,23 +1,27 @@
-//! The real server's answers to the probes, for machines without a real server: `recorded/<file>.json`, a line for each probe.
+//! The real server's answers to the probes, for machines without a real server: `recorded/<file>.jsonl`, a line for each probe.
 
 use anyhow::{Context, Result};
 use control_plane::Settings;
 use futures::{StreamExt, TryStreamExt, stream};
-use serde::{Deserialize, Serialize};
+use recordings::Exchange;
 
-use super::{Lines, Pick, Real, Recorder, Recording};
+use super::{Lines, Pick, Real, Recorder, Recording, line_of};
 use crate::{Answer, Program, comparison::namespace, normal, probes};
 
 /// Programs at a time: watches wait for a second.
 const AT_ONCE: usize = 8;
 
-/// A probe and what kube-apiserver answered.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-pub struct Recorded {
-    /// The probe as recorded: a changed probe must be recorded again.
-    pub program: Program,
-    /// One for each step, in the form of [`crate::normal::form`]; empty if it is not compared.
-    pub answers: Vec<Answer>,
+/// A probe as recorded, and kube-apiserver's answer to each step, in the form of [`crate::normal::form`]; empty if it is not
+/// compared. A changed probe must be recorded again.
+pub type Recorded = Exchange<Program, Vec<Answer>>;
+
+/// The recording of a file of probes.
+pub(super) fn recording(file: &str) -> Recording {
+    Recording {
+        name: format!("probes/{file}"),
+        file: format!("tests/fidelity/recorded/{file}.jsonl"),
+        recorder: Recorder::Probes(file.to_owned()),
+    }
 }
 
 /// Reads the recordings of a file of probes.
@@ -25,14 +29,7 @@ pub struct Recorded {
 /// # Errors
 /// If there is no such file; the message has the command that records it.
 pub fn read(file: &str) -> Result<Vec<Recorded>> {
-    let recording = Recording {
-        name: format!("probes/{file}"),
-        file: format!("tests/fidelity/recorded/{file}.json"),
-        recorder: Recorder::Probes(file.to_owned()),
-    };
-    let lines = recording.committed()?;
-    let read = |line: &String| serde_json::from_str(line).with_context(|| format!("`{}` is broken", recording.file));
-    lines.iter().map(read).collect()
+    Ok(recordings::read(&recording(file).committed()?.join("\n")))
 }
 
 /// A line for each probe, so that a diff shows which answers changed.
@@ -62,7 +59,7 @@ pub(super) async fn lines(real: &Real, file: &str, pick: &Pick<'_>) -> Result<Li
                     *answer = Answer::default();
                 }
             }
-            anyhow::Ok((position, serde_json::to_string(&Recorded { program, answers })?))
+            anyhow::Ok((position, line_of(program, answers)?))
         }
     });
     stream::iter(asked).buffer_unordered(at_once).try_collect().await

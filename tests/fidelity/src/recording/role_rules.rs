@@ -4,12 +4,13 @@
 use std::{collections::BTreeMap, fmt::Write, fs, path::Path};
 
 use anyhow::{Context, Result};
-use serde_json::{Value, json};
+use recordings::Exchange;
+use serde_json::Value;
 
-use super::{Lines, Pick, go, schemas::cases};
+use super::{Lines, Pick, go, lines_of, schemas::cases};
 
 /// Of role rules.
-pub(super) const FILE: &str = "scaffolds/schema/tests/rbac/recorded.jsonl";
+pub(super) const FILE: &str = "scaffolds/schema/tests/recorded/rbac/recorded.jsonl";
 
 /// The number of lists in one run: YAML parsers limit the number of documents.
 const SHARE: usize = 500;
@@ -23,21 +24,18 @@ const FIELDS: [(&str, &str); 5] = [
     ("verbs", "verbs"),
 ];
 
-/// `{"rules", "theirs"}`: rules as they are in markers, and as controller-gen writes them. `None` without controller-gen.
+/// Rules as they are in markers, and as controller-gen writes them. `None` without controller-gen.
 pub(super) async fn lines(pick: &Pick<'_>) -> Result<Option<Lines>> {
-    let (positions, sets): (Vec<usize>, Vec<Value>) = cases(FILE, pick)?.into_iter().unzip();
-    let sets = sets.into_iter().map(|mut line| line["rules"].take()).collect();
-    let answered = ask(sets)
-        .await?
-        .map(|lines| lines.iter().map(Value::to_string).collect::<Vec<_>>());
-    Ok(answered.map(|lines| positions.into_iter().zip(lines).collect()))
+    let (positions, sets) = cases(FILE, pick)?.into_iter().unzip();
+    let recorded = ask(sets).await?;
+    recorded.map(|recorded| lines_of(positions, &recorded)).transpose()
 }
 
 /// A line for each list of rules. `None` without controller-gen.
 ///
 /// # Errors
 /// When controller-gen fails.
-pub async fn ask(sets: Vec<Value>) -> Result<Option<Vec<Value>>> {
+pub async fn ask(sets: Vec<Value>) -> Result<Option<Vec<Exchange<Value, Value>>>> {
     let Some(controller_gen) = go::controller_gen().await? else {
         return Ok(None);
     };
@@ -45,8 +43,10 @@ pub async fn ask(sets: Vec<Value>) -> Result<Option<Vec<Value>>> {
     for some in sets.chunks(SHARE) {
         let mut roles = roles(&controller_gen, some).await?;
         for (at, rules) in some.iter().enumerate() {
-            let theirs = roles.remove(&namespace(at)).context("a Role is missing")?;
-            lines.push(json!({"rules": rules, "theirs": theirs}));
+            lines.push(Exchange {
+                asked: rules.clone(),
+                answered: roles.remove(&namespace(at)).context("a Role is missing")?,
+            });
         }
     }
     Ok(Some(lines))

@@ -7,61 +7,56 @@ use anyhow::{Context, Result, ensure};
 use control_plane::{eventually, root};
 use serde_json::{Value, json};
 
-use super::{Lines, Pick, Real};
+use super::{Lines, Pick, Real, line_of};
 use crate::{Answer, Step, normal::without_made_up_types};
 
 /// The recording of verdicts on definitions.
-pub const VERDICTS: &str = "scaffolds/schema/tests/server/verdicts.jsonl";
+pub const VERDICTS: &str = "scaffolds/schema/tests/recorded/server/verdicts.jsonl";
 /// The recording of verdicts on rules.
-pub const RULES: &str = "scaffolds/schema/tests/cel/recorded.jsonl";
+pub const RULES: &str = "scaffolds/schema/tests/recorded/cel/recorded.jsonl";
 
 pub(super) const CRDS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 /// The limit for what the server does with a definition, usually within seconds.
 pub(super) const PATIENCE: Duration = Duration::from_secs(180);
 
-/// The recording's lines that are picked, by position.
+/// The requests of a recording that are picked, by position.
 pub(super) fn cases(file: &str, pick: &Pick<'_>) -> Result<Vec<(usize, Value)>> {
-    let text = std::fs::read_to_string(root().join(file))?;
-    let lines: Vec<&str> = text.lines().collect();
-    let read = |position: usize| Ok((position, serde_json::from_str(lines[position])?));
-    pick.of(lines.len()).into_iter().map(read).collect()
+    let mut requests = recordings::requests::<Value>(&std::fs::read_to_string(root().join(file))?);
+    let picked = pick.of(requests.len()).into_iter();
+    Ok(picked.map(|position| (position, requests[position].take())).collect())
 }
 
-/// `{"name", "crd", "verdict"}`: whether the definition is accepted, its causes and its warnings.
+/// Whether each definition is accepted, its causes and its warnings.
 pub(super) async fn verdicts(real: &Real, pick: &Pick<'_>) -> Result<Lines> {
     let mut lines = Lines::new();
-    for (position, mut case) in cases(VERDICTS, pick)? {
+    for (position, case) in cases(VERDICTS, pick)? {
         let line = format!("POST {CRDS}?dryRun=All&fieldValidation=Strict");
         let answer = ask(real, &line, Some(&case["crd"])).await?;
         ensure!(matches!(answer.code, 201 | 422), "{}: {}", case["name"], answer.body);
         let causes: BTreeSet<_> = causes(&answer.body).into_iter().map(without_go_values).collect();
-        case["verdict"] = json!({"accepted": answer.code == 201, "causes": causes, "warnings": warnings(&answer)});
-        lines.insert(position, case.to_string());
+        let verdict = json!({"accepted": answer.code == 201, "causes": causes, "warnings": warnings(&answer)});
+        lines.insert(position, line_of(case, verdict)?);
     }
     Ok(lines)
 }
 
-/// `{"case", "definition", "objects"}`: the verdicts on a schema with rules, and on each object of the case.
+/// `{"definition", "objects"}`: the verdicts on a schema with rules, and on each object of the case.
 pub(super) async fn rules(real: &Real, pick: &Pick<'_>) -> Result<Lines> {
     let server = Rules::start(real).await?;
     let mut lines = Lines::new();
-    for (position, mut line) in cases(RULES, pick)? {
-        let name = line["case"]["name"].to_string();
-        let definition = server.definition(&line["case"]["schema"]).await.context(name.clone())?;
+    for (position, case) in cases(RULES, pick)? {
+        let name = case["name"].to_string();
+        let definition = server.definition(&case["schema"]).await.context(name.clone())?;
         let mut objects = Vec::new();
         if definition.is_empty() {
-            for tried in line["case"]["tries"].as_array().into_iter().flatten() {
-                objects.push(
-                    server
-                        .attempt(&line["case"]["schema"], tried)
-                        .await
-                        .context(name.clone())?,
-                );
+            for tried in case["tries"].as_array().into_iter().flatten() {
+                objects.push(server.attempt(&case["schema"], tried).await.context(name.clone())?);
             }
         }
-        line["definition"] = json!(definition);
-        line["objects"] = json!(objects);
-        lines.insert(position, line.to_string());
+        lines.insert(
+            position,
+            line_of(case, json!({"definition": definition, "objects": objects}))?,
+        );
     }
     server.end().await?;
     Ok(lines)

@@ -10,16 +10,17 @@ use std::{
 use anyhow::{Context, Result, bail, ensure};
 use control_plane::eventually;
 use futures::{StreamExt, TryStreamExt, stream};
+use recordings::Exchange;
 use serde_json::{Map, Value, json};
 
 use super::{
-    Lines, Pick, Real,
+    Lines, Pick, Real, lines_of,
     schemas::{CRDS, PATIENCE, ask as request, cases, warnings},
 };
 use crate::Answer;
 
 /// Of values.
-pub(super) const FILE: &str = "scaffolds/schema/tests/values/recorded.jsonl";
+pub(super) const FILE: &str = "scaffolds/schema/tests/recorded/values/recorded.jsonl";
 
 /// The number of schemas in one definition.
 const SHARE: usize = 80;
@@ -30,20 +31,18 @@ const AT_ONCE: usize = 6;
 /// The number of definitions until now: each has a group of its own, so that their names do not conflict.
 static DEFINITIONS: AtomicUsize = AtomicUsize::new(0);
 
-/// `{"key", "case", "definition", "outcomes"}`: the causes that refuse the schema, or the outcome for each value.
+/// `{"definition", "outcomes"}`: the causes that refuse the schema, or the outcome for each value.
 pub(super) async fn lines(real: &Real, pick: &Pick<'_>) -> Result<Lines> {
-    let (positions, cases): (Vec<usize>, Vec<Value>) = cases(FILE, pick)?.into_iter().unzip();
-    let answered = ask(real, cases).await?;
-    let lines = answered.iter().map(Value::to_string);
-    Ok(positions.into_iter().zip(lines).collect())
+    let (positions, cases) = cases(FILE, pick)?.into_iter().unzip();
+    lines_of(positions, &ask(real, cases).await?)
 }
 
-/// The lines with answers, in the same order.
+/// The cases with answers, in the same order.
 ///
 /// # Errors
 /// When the server cannot be asked, or refuses what it has always accepted.
-pub async fn ask(real: &Real, lines: Vec<Value>) -> Result<Vec<Value>> {
-    let refused = stream::iter(lines).map(|mut line| async {
+pub async fn ask(real: &Real, cases: Vec<Value>) -> Result<Vec<Exchange<Value, Value>>> {
+    let refused = stream::iter(cases).map(|mut line| async {
         line["definition"] = json!(causes_of(real, &line).await?);
         anyhow::Ok(line)
     });
@@ -56,7 +55,15 @@ pub async fn ask(real: &Real, lines: Vec<Value>) -> Result<Vec<Value>> {
     for (position, outcomes) in answered.into_iter().flatten() {
         lines[position]["outcomes"] = outcomes;
     }
-    Ok(lines)
+    let exchange = |mut line: Value| {
+        let mut answered = json!({"definition": line["definition"].take()});
+        if let Some(outcomes) = line.get_mut("outcomes") {
+            answered["outcomes"] = outcomes.take();
+        }
+        let asked = json!({"key": line["key"].take(), "case": line["case"].take()});
+        Exchange { asked, answered }
+    };
+    Ok(lines.into_iter().map(exchange).collect())
 }
 
 /// The causes that refuse a case's schema alone: reason, field and message.

@@ -248,7 +248,7 @@ mod tests {
     use crate::kinds::decode::decode;
 
     /// Objects of every kind in both encodings, which Go's types wrote (`fidelity record forms`).
-    const FORMS: &str = include_str!("../../../tests/forms.txt");
+    const FORMS: &str = include_str!("../../../tests/forms.jsonl");
 
     fn bytes(digits: &str) -> Vec<u8> {
         let pairs = digits.as_bytes().chunks(2).map(|pair| str::from_utf8(pair).unwrap());
@@ -258,12 +258,11 @@ mod tests {
     #[test]
     fn both_encodings_of_an_object_are_decoded_to_the_same_object() {
         let mut kinds = std::collections::BTreeSet::new();
-        for line in FORMS.lines() {
-            let [kind, body, text] = *line.split('\t').collect::<Vec<_>>() else {
-                panic!("{line}")
-            };
-            let sent = Value::Object(read(&bytes(body)).unwrap_or_else(|why| panic!("{kind}: {why}\n{text}")));
-            let written: Value = serde_json::from_str(text).unwrap();
+        for line in recordings::read::<String, Value>(FORMS) {
+            let (kind, body, written) = (line.asked, &line.answered["protobuf"], line.answered["json"].clone());
+            let text = written.to_string();
+            let body = bytes(body.as_str().unwrap());
+            let sent = Value::Object(read(&body).unwrap_or_else(|why| panic!("{kind}: {why}\n{text}")));
             let (version, name) = kind.split_once(' ').unwrap();
             let definition = shapes::name_of_kind(version, name).unwrap();
             let decoded = [sent, written].map(|mut object| {

@@ -214,7 +214,7 @@ mod tests {
     use super::*;
 
     /// Objects of every kind in both encodings, which Go's types wrote (`fidelity record forms`).
-    const FORMS: &str = include_str!("../../../tests/forms.txt");
+    const FORMS: &str = include_str!("../../../tests/forms.jsonl");
 
     /// Fields with a pointer to a time. Go writes a pointer to a zero time as null in JSON, and reads that as no pointer.
     fn pointers_to_times() -> Vec<String> {
@@ -229,17 +229,15 @@ mod tests {
     #[test]
     fn objects_are_encoded_to_the_bytes_of_go() {
         let (mut count, lossy) = (0, pointers_to_times());
-        for line in FORMS.lines() {
-            let [kind, body, text] = *line.split('\t').collect::<Vec<_>>() else {
-                panic!("{line}")
-            };
+        for line in recordings::read::<String, Value>(FORMS) {
+            let (kind, body, object) = (line.asked, &line.answered["protobuf"], &line.answered["json"]);
+            let text = object.to_string();
             if lossy.iter().any(|null| text.contains(null)) {
                 continue;
             }
-            let object: Value = serde_json::from_str(text).unwrap();
-            let written = write(&object).unwrap_or_else(|| panic!("{kind}"));
+            let written = write(object).unwrap_or_else(|| panic!("{kind}"));
             let digits: String = written.iter().map(|byte| format!("{byte:02x}")).collect();
-            assert_eq!(digits, body, "{kind}: {text}");
+            assert_eq!(digits, *body, "{kind}: {text}");
             count += 1;
         }
         assert!(count > 200, "{count}");

@@ -1,0 +1,6 @@
+//! Simulations of right and of wrong operators.
+
+mod outside;
+mod repeatable;
+mod right;
+mod wrong;
