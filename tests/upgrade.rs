@@ -147,6 +147,34 @@ fn edits_of_a_user_are_kept_and_the_rest_is_upgraded() {
 }
 
 #[test]
+fn an_upgrade_brings_make_sim_to_a_project_with_edits() {
+    let dir = old("one");
+    live_in(&dir);
+    assert!(!read(&dir, "Makefile").contains("\nsim:"));
+    assert!(!dir.path().join("dev/src/sim.rs").exists() && !dir.path().join("src/lib.rs").exists());
+    kubewright(dir.path(), &["upgrade"]).succeeds();
+    let makefile = read(&dir, "Makefile");
+    assert!(makefile.contains("\nsim: manifests ##"), "{makefile}");
+    assert!(
+        makefile.contains("--package dev --features sim --bin sim --"),
+        "{makefile}"
+    );
+    assert!(read(&dir, "dev/Cargo.toml").contains("name = \"sim\"\n"));
+    // The program registers the controllers of the project, which its library has from now on.
+    assert!(read(&dir, "dev/src/sim.rs").contains("controllers::register(&manager, &app)"));
+    assert!(read(&dir, "src/lib.rs").contains("pub mod app;\npub mod controllers;\n"));
+    let main = read(&dir, "src/main.rs");
+    assert!(
+        main.contains("use operator::{app, controllers};") && main.contains("/// Our flags."),
+        "{main}"
+    );
+    assert!(
+        !main.contains("\nmod app;") && !main.contains("\nmod controllers;"),
+        "{main}"
+    );
+}
+
+#[test]
 fn line_ends_of_windows_are_kept() {
     let dir = old("one");
     for (path, file) in tree(dir.path()) {

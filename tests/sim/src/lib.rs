@@ -2,6 +2,7 @@
 
 pub mod careless;
 pub mod chancy;
+pub mod eventful;
 pub mod inconsiderate;
 pub mod misled;
 pub mod outside;

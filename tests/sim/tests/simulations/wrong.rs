@@ -9,7 +9,7 @@ use std::{
 
 use kubewright_apiserver::dev::sim::Oracle;
 use sim::{
-    careless, inconsiderate, misled,
+    careless, eventful, inconsiderate, misled,
     wrong::{self, Wrong},
 };
 
@@ -60,6 +60,15 @@ fn each_mistake_about_permissions_clocks_and_labels_is_found() {
 #[test]
 fn each_mistake_about_siblings_optional_values_and_marks_of_others_is_found() {
     assert_found(inconsiderate::ALL);
+}
+
+#[test]
+fn an_operator_that_expects_one_event_for_each_deletion_fails_only_when_events_are_doubled() {
+    let report = eventful::expecting_one_deletion().explore(sim::objects(), 1, 50);
+    let failure = report.unwrap().failure.unwrap();
+    let only = failure.only();
+    assert!(only.ends_with(":events-doubled"), "{only}: {:?}", failure.finding);
+    assert_eq!(failure.finding.oracle, Oracle::Panic);
 }
 
 #[test]

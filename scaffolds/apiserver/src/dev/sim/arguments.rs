@@ -8,8 +8,8 @@ Runs the controllers on an API server in this process, with faults, on a clock o
 Usage: sim [OPTIONS]
 
 Options:
-      --seed N         The seed of delays and of random pairs of faults [default: 1]
-      --schedules N    How many random pairs of faults to try after all single ones [default: 50]
+      --seed N         The seed of delays and of the choice of pairs of faults [default: 1]
+      --schedules N    How many pairs of faults to try after all single ones [default: 50]
       --only FAULTS    Run these faults alone, and print all steps
       --kept           Run the failures that SIM_SAVE=1 kept in dev/sim.kept
   -o, --output FORMAT  text or json [default: text]

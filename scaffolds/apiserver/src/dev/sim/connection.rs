@@ -315,6 +315,7 @@ impl Connection {
             watches: self.world.watches.subscribe(),
             ends,
             is_over: false,
+            again: None,
         };
         let frames = stream::unfold(watch, OpenWatch::next);
         StreamBody::new(frames.boxed()).boxed_unsync()

@@ -1,11 +1,12 @@
-//! The schedules of a simulation, in their order: no fault, one of a kind in each phase, then random pairs. A failure is shrunk to
-//! its fewest faults.
+//! The schedules of a simulation, in their order: no fault, one of a kind in each phase, then pairs. A failure is shrunk to its
+//! fewest faults.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
     fault::{At, Fault, OF_PHASES, OF_READS, OF_WRITES, Point, Schedule, UserAction},
     oracle::Finding,
+    pairs::{self, ChosenPairs},
     phases::{CHANGED, PHASES, TEARDOWN},
     plan::{Course, Plan, Run},
     setup::Specs,
@@ -14,7 +15,6 @@ use super::{
     workers::{self, FailedSchedule},
     world::{Sent, TraceStep},
 };
-use crate::meta::chance::Chance;
 
 /// What a simulation has found.
 #[derive(Default)]
@@ -29,6 +29,8 @@ pub struct Report {
     pub failure: Option<FailedRun>,
     /// The first step in which two runs of one schedule differ, if they do.
     pub differs: Option<String>,
+    /// The number of pairs of faults that the runs have, and of all pairs of faults in one phase.
+    pub pairs: [usize; 2],
     /// What was not explored because the samples do not allow it.
     pub omitted: Vec<String>,
 }
@@ -54,10 +56,8 @@ impl Report {
         Self {
             seed,
             runs: 1,
-            faults: 0,
             failure: Some(failure),
-            differs: None,
-            omitted: Vec::new(),
+            ..Self::default()
         }
     }
 }
@@ -73,7 +73,7 @@ pub(super) enum Replay {
 /// What to explore.
 pub(super) struct Exploration<'a> {
     pub stage: &'a Stage,
-    /// The number of random pairs.
+    /// The number of pairs of faults to try.
     pub pairs: usize,
     /// Gets the number of finished and of planned runs.
     pub progress: &'a mut dyn FnMut(usize, usize),
@@ -91,6 +91,7 @@ impl Exploration<'_> {
             faults: 0,
             failure: None,
             differs: None,
+            pairs: [0; 2],
             omitted: self.stage.omitted.clone(),
         };
         let calm = self.calm()?;
@@ -110,7 +111,9 @@ impl Exploration<'_> {
         }
         let chains = chains(&calm);
         let mut schedules = chains.clone();
-        schedules.extend(self.pairs(&calm));
+        let pairs = self.pairs(&calm);
+        report.pairs = [pairs.chosen, pairs.possible];
+        schedules.extend(pairs.schedules);
         report.faults = schedules.iter().map(|schedule| schedule.0.len()).sum();
         let unmet = self.try_all(&schedules, &calm, &mut report)?;
         if report.failure.is_none() {
@@ -233,26 +236,13 @@ impl Exploration<'_> {
         })
     }
 
-    /// Random pairs of faults, each pair in one phase, and one pair in each phase of a run.
-    fn pairs(&self, calm: &Run) -> Vec<Schedule> {
+    /// Pairs of faults, each pair in one phase, and one pair in each phase of a run.
+    fn pairs(&self, calm: &Run) -> ChosenPairs {
         let mut phases: [Vec<Point>; PHASES.len()] = Default::default();
         for point in points(calm).into_iter().flatten() {
             phases[phase(point.at, calm)].push(point);
         }
-        let mut chance = Chance::new(self.stage.seed);
-        let mut pair = |points: &Vec<Point>| {
-            let pair = [(); 2].map(|()| points[chance.below(points.len())]);
-            if pair[0].at == pair[1].at {
-                return vec![pair[0]];
-            }
-            pair.to_vec()
-        };
-        let mut schedules = Vec::new();
-        for begun in (0..self.pairs).step_by(PHASES.len()) {
-            let pairs = phases.iter().take(self.pairs - begun).flat_map(&mut pair);
-            schedules.push(Schedule(pairs.collect()));
-        }
-        schedules
+        pairs::choose(phases, self.pairs, self.stage.seed)
     }
 
     /// The same failure with fewer faults: one of them, the last first, or those without which it is none.
@@ -353,7 +343,7 @@ fn chains(calm: &Run) -> Vec<Schedule> {
 }
 
 /// The first and the last of equal requests in each phase: an operator that follows the progress of its children repeats the same
-/// request, and random pairs meet those in between.
+/// request, and pairs meet those in between.
 fn outermost(sent: &[Sent]) -> BTreeSet<usize> {
     let mut ends: BTreeMap<(usize, &str), [usize; 2]> = BTreeMap::new();
     for (n, sent) in sent.iter().enumerate() {

@@ -29,6 +29,8 @@ pub(super) enum Fault {
     Missed,
     /// Watches deliver the changes of this phase 20 s late.
     Late,
+    /// Watches deliver each event of this phase twice.
+    Doubled,
     /// After this phase the process is restarted, and for half a minute gets lists from the beginning of the phase.
     RestartStale,
     /// After this phase the process is restarted on a machine whose clock is five minutes ahead.
@@ -99,10 +101,11 @@ pub(super) const OF_WRITES: [Fault; 16] = [
 pub(super) const OF_READS: [Fault; 3] = [Fault::Refused(500), Fault::Refused(429), Fault::Timeout];
 
 /// The faults of a phase.
-pub(super) const OF_PHASES: [Fault; 7] = [
+pub(super) const OF_PHASES: [Fault; 8] = [
     Fault::Missed,
     Fault::Expired,
     Fault::Late,
+    Fault::Doubled,
     Fault::RestartStale,
     Fault::ClockAhead,
     Fault::ClockBehind,
@@ -132,6 +135,7 @@ impl Fault {
             Self::Expired => "watches-expire",
             Self::Missed => "events-missed",
             Self::Late => "events-late",
+            Self::Doubled => "events-doubled",
             Self::RestartStale => "restart-stale",
             Self::ClockAhead => "clock-ahead",
             Self::ClockBehind => "clock-behind",
@@ -162,6 +166,7 @@ impl Fault {
             Self::Expired => "all watches end with 410 Gone",
             Self::Missed => "watches deliver nothing for a minute, and then end with 410 Gone",
             Self::Late => "watches deliver everything 20 s late",
+            Self::Doubled => "watches deliver each event twice",
             Self::RestartStale => "the process is restarted, and gets lists from the beginning of this phase",
             Self::ClockAhead => "the process is restarted, and its clock is five minutes ahead",
             Self::ClockBehind => "the process is restarted, and its clock is five minutes behind",

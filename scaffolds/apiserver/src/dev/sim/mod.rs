@@ -13,6 +13,7 @@ mod fault;
 mod kept;
 mod open_watch;
 mod oracle;
+mod pairs;
 mod panics;
 mod phases;
 mod picture;
@@ -65,7 +66,7 @@ type Invariant = Box<dyn Fn(&[Value]) -> Result<(), String> + Send + Sync>;
 /// `start` runs one process of the operator on a connection, which is a tower service for `kube::Client::new`, until it
 /// ends: never, or with an error. Each run has a server of its own, and follows one story: users create the samples,
 /// change them and change them back, edit and delete their children, wipe the status, delete the samples and create them
-/// again, and at last delete them. The first run has no faults. Each further one has a fault in each phase, or a random pair.
+/// again, and at last delete them. The first run has no faults. Each further one has a fault in each phase, or a pair.
 ///
 /// # Guarantees
 /// Each run has one thread, no sockets, and tokio's clock paused: a minute of waiting takes no time. Runs share the cores.
@@ -143,7 +144,7 @@ impl Simulation {
         }
     }
 
-    /// Explores with these definitions and samples: no fault, each fault, and this many random pairs.
+    /// Explores with these definitions and samples: no fault, each fault, and this many pairs.
     ///
     /// # Errors
     /// A definition or a sample is refused.

@@ -21,6 +21,8 @@ pub(super) struct OpenWatch {
     /// The number of ends before it began.
     pub ends: u64,
     pub is_over: bool,
+    /// The event that is delivered once more.
+    pub again: Option<Bytes>,
 }
 
 impl OpenWatch {
@@ -42,6 +44,9 @@ impl OpenWatch {
     }
 
     async fn frame(&mut self) -> Option<Result<Frame<Bytes>, BoxError>> {
+        if let Some(again) = self.again.take() {
+            return Some(Ok(Frame::data(again)));
+        }
         let asked = Instant::now();
         let frame = self.body.frame().await;
         // A frame that was there has waited with the one before.
@@ -49,6 +54,11 @@ impl OpenWatch {
         _ = self.watches.wait_for(|watches| !watches.muted).await;
         if late {
             sleep(LATE).await;
+        }
+        if self.watches.borrow().doubled
+            && let Some(Ok(frame)) = &frame
+        {
+            self.again = frame.data_ref().cloned();
         }
         frame
     }

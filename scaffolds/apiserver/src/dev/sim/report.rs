@@ -30,7 +30,10 @@ pub(super) fn people(report: &Report) -> String {
     match &report.failure {
         None => line(
             &mut text,
-            &format!("{} runs with {} faults, and nothing wrong", report.runs, report.faults),
+            &format!(
+                "{} runs with {} faults, and nothing wrong; of pairs of faults in one phase, {} of {} were tried",
+                report.runs, report.faults, report.pairs[0], report.pairs[1]
+            ),
         ),
         Some(failure) => tell(&mut text, report.seed, failure),
     }
@@ -102,6 +105,7 @@ pub(super) fn json(report: &Report) -> Value {
     });
     json!({
         "seed": report.seed, "runs": report.runs, "faults": report.faults, "differs": report.differs,
+        "pairs": {"tried": report.pairs[0], "possible": report.pairs[1]},
         "omitted": report.omitted, "failure": failure,
     })
 }

@@ -249,6 +249,12 @@ fn strip(object: &mut Value, live: &Live, volatile: &[String]) {
     }
     if let Some(status) = object.get_mut("status") {
         observed(status, &generation);
+        // A condition of another writer may have been the only one.
+        if *status == json!({"conditions": []})
+            && let Some(object) = object.as_object_mut()
+        {
+            object.remove("status");
+        }
     }
     for pointer in volatile {
         if let Some(value) = object.pointer_mut(pointer) {

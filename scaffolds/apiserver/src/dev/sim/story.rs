@@ -81,7 +81,9 @@ impl Story<'_> {
             if let Err(finding) = self.settle(phase).await {
                 return Some(finding);
             }
-            world.watches.send_modify(|watches| watches.late = false);
+            world.watches.send_modify(|watches| {
+                (watches.late, watches.doubled) = (false, false);
+            });
             for fault in faults {
                 let end = match fault {
                     Fault::RestartStale => End {
@@ -369,6 +371,7 @@ fn start(world: &World, faults: &[Fault]) {
         match fault {
             Fault::Missed => world.watches.send_modify(|watches| watches.muted = true),
             Fault::Late => world.watches.send_modify(|watches| watches.late = true),
+            Fault::Doubled => world.watches.send_modify(|watches| watches.doubled = true),
             Fault::Forbidden => world.book().forbidden = Some(Instant::now() + FORBIDDEN),
             _ => continue,
         }

@@ -48,6 +48,7 @@ pub(super) struct TraceStep {
 pub(super) struct Watches {
     pub muted: bool,
     pub late: bool,
+    pub doubled: bool,
     /// Each change ends those that are open.
     pub ends: u64,
 }
