@@ -22,10 +22,15 @@ use crate::{
 };
 
 /// All of them.
-pub const ALL: [Wrong; 8] = [
+pub const ALL: [Wrong; 9] = [
     wrong(
         "keeps what an optional value has asked for",
         |m| owning(m, Merges),
+        Oracle::State,
+    ),
+    wrong(
+        "looks at the presence of an optional value, and not at the value",
+        |m| owning(m, LooksAtPresence),
         Oracle::State,
     ),
     wrong("expects an optional value", |m| owning(m, Unwraps), Oracle::Panic),
@@ -66,7 +71,26 @@ impl Reconciler<FooBar> for Merges {
                     .patch(&wanted.name_any(), &PatchParams::default(), &merge)
                     .await?,
             ),
-            None => write(cx, &wanted).await?,
+            None => drop(cx.apply_child(child(&object, "foobar")).await?),
+        }
+        ready(cx, &object).await
+    }
+}
+
+/// Writes its child when the target is another one, or when a type is set or removed.
+struct LooksAtPresence;
+
+impl Reconciler<FooBar> for LooksAtPresence {
+    async fn reconcile(&self, cx: &Context<FooBar>, object: Arc<FooBar>) -> Result<Action> {
+        let wanted = child(&object, "foobar");
+        let data = wanted.data.clone().unwrap_or_default();
+        let present = cx
+            .child::<ConfigMap>(&wanted.name_any())?
+            .and_then(|it| it.data.clone());
+        let present = present.unwrap_or_default();
+        let is_same = present.get("target") == data.get("target") && present.keys().eq(data.keys());
+        if !is_same {
+            cx.apply_child(wanted).await?;
         }
         ready(cx, &object).await
     }

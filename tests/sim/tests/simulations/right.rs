@@ -3,10 +3,14 @@
 use std::{env, time::Instant};
 
 use kubewright_apiserver::dev::sim::Oracle;
-use sim::right::Right;
+use sim::{
+    eventful::{self, Children},
+    right::Right,
+};
 
-/// Faults of one run.
-const FAULTS: &str = "p0:clock-ahead+p1:events-doubled+p3:events-doubled+p4:events-doubled+p6:events-doubled";
+/// Faults of one run. If an operator watches two kinds, the last three are faults of the phases in which users change, recreate and
+/// delete the samples.
+const FAULTS: &str = "p0:clock-ahead+p1:events-doubled+p3:events-doubled+p4:events-doubled+p6:events-doubled+k2:events-late+k13:events-late+k14:events-late";
 
 #[test]
 fn nothing_is_found_in_right_operators() {
@@ -42,6 +46,17 @@ fn nothing_is_found_in_right_operators() {
         }
     }
     assert!(alarms.is_empty(), "{}", alarms.join("\n"));
+}
+
+#[test]
+fn nothing_is_found_in_an_operator_that_reads_its_children_on_the_api_server() {
+    let simulation = eventful::generating_names(Children::Live);
+    let report = simulation.explore(sim::objects(), 1, 0).unwrap();
+    assert!(
+        report.failure.is_none() && report.differs.is_none(),
+        "{}",
+        report.text()
+    );
 }
 
 #[test]

@@ -7,21 +7,23 @@ use std::{
     time::{Duration, Instant},
 };
 
-use kubewright_apiserver::dev::sim::Oracle;
+use kubewright_apiserver::dev::sim::{FailedRun, Oracle};
 use sim::{
-    careless, eventful, inconsiderate, misled,
+    careless,
+    eventful::{self, Children},
+    inconsiderate, misled,
     wrong::{self, Wrong},
 };
 
 fn assert_found(operators: impl IntoIterator<Item = Wrong>) {
     let is_nightly = env::var_os("KUBEWRIGHT_NIGHTLY").is_some();
     // WRONG selects operators by their names.
-    let only = env::var("WRONG").ok();
+    let selected = env::var("WRONG").ok();
     let (mut missed, mut tried, mut runs) = (Vec::new(), 0, 0);
     let (all_began, mut longest) = (Instant::now(), Duration::ZERO);
     let mut oracles = BTreeSet::new();
     for Wrong { name, register, oracle } in operators {
-        if only.as_ref().is_some_and(|only| !name.contains(only.as_str()))
+        if selected.as_ref().is_some_and(|part| !name.contains(part.as_str()))
             || (!oracles.insert(oracle.name()) && !is_nightly)
         {
             continue;
@@ -29,7 +31,12 @@ fn assert_found(operators: impl IntoIterator<Item = Wrong>) {
         let began = Instant::now();
         let report = sim::explore(register, 50);
         let found = report.failure.as_ref().map(|failure| failure.finding.oracle);
-        println!("{name}: {found:?} after {} runs, {:?}", report.runs, began.elapsed());
+        let only = report.failure.as_ref().map(FailedRun::only).unwrap_or_default();
+        println!(
+            "{name}: {found:?} after {} runs, {:?}, {only}",
+            report.runs,
+            began.elapsed()
+        );
         (tried, runs, longest) = (tried + 1, runs + report.runs, longest.max(began.elapsed()));
         if found != Some(oracle) {
             missed.push(format!("{name}: {found:?} and not {oracle:?}\n{}", report.text()));
@@ -62,6 +69,35 @@ fn each_mistake_about_siblings_optional_values_and_marks_of_others_is_found() {
     assert_found(inconsiderate::ALL);
 }
 
+fn named(name: &str) -> sim::Register {
+    let mut operators = inconsiderate::ALL.into_iter();
+    operators.find(|wrong| wrong.name == name).unwrap().register
+}
+
+#[test]
+fn each_value_of_a_spec_is_changed_alone() {
+    let register = named("looks at the presence of an optional value, and not at the value");
+    let report = sim::explore(register, 0);
+    let text = report.text();
+    let failure = report.failure.unwrap_or_else(|| panic!("{text}"));
+    assert_eq!(failure.only(), "none");
+    assert_eq!(failure.finding.lines.len(), 1, "{text}");
+    assert!(text.contains("-- users change the samples: `/type`"), "{text}");
+    assert!(text.contains("`/data/type` is \"greeting\", and should be "), "{text}");
+}
+
+#[test]
+fn an_optional_value_that_the_sample_lacks_is_set_and_removed() {
+    let register = named("keeps what an optional value has asked for");
+    let mut objects = sim::objects();
+    objects.samples[0]["spec"].as_object_mut().unwrap().remove("type");
+    let report = sim::simulation(register).explore(objects, 1, 0).unwrap();
+    let text = report.text();
+    let failure = report.failure.unwrap_or_else(|| panic!("{text}"));
+    assert_eq!(failure.only(), "none");
+    assert!(text.contains("`/data/type` is \"x\", and should not exist"), "{text}");
+}
+
 #[test]
 fn an_operator_that_expects_one_event_for_each_deletion_fails_only_when_events_are_doubled() {
     let report = eventful::expecting_one_deletion().explore(sim::objects(), 1, 50);
@@ -69,6 +105,21 @@ fn an_operator_that_expects_one_event_for_each_deletion_fails_only_when_events_a
     let only = failure.only();
     assert!(only.ends_with(":events-doubled"), "{only}: {:?}", failure.finding);
     assert_eq!(failure.finding.oracle, Oracle::Panic);
+}
+
+#[test]
+fn an_operator_that_trusts_its_cache_of_one_kind_fails_only_when_the_events_of_that_kind_are_late() {
+    let simulation = eventful::generating_names(Children::Cached);
+    let report = simulation.explore(sim::objects(), 1, 0).unwrap();
+    let text = report.text();
+    let failure = report.failure.unwrap_or_else(|| panic!("{text}"));
+    let only = failure.only();
+    assert!(only.starts_with('k') && only.ends_with(":events-late"), "{text}");
+    assert_eq!(failure.finding.oracle, Oracle::State);
+    assert!(
+        text.contains("FAULT: watches of configmaps deliver everything 5 s late"),
+        "{text}"
+    );
 }
 
 #[test]

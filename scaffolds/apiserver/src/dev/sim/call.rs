@@ -41,6 +41,11 @@ impl SentRequest {
         self.text.split_once(' ').map_or("", |(_, target)| target)
     }
 
+    /// The plural of its kind.
+    pub(super) fn plural(&self) -> &str {
+        self.target().split(' ').next().unwrap_or_default()
+    }
+
     /// A request to another system.
     pub(super) fn to_system<B>(name: &str, request: &Request<B>) -> Self {
         let (method, path) = (request.method(), request.uri().path());

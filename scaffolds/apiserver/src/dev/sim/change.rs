@@ -1,7 +1,9 @@
 //! Changes of values: other values that a schema may accept, for the specs of samples and the fields of children.
 
+use std::collections::VecDeque;
+
 use kubewright_schema::json_patch::steps;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::state::{USER, text};
 
@@ -53,6 +55,54 @@ pub(super) fn others(value: &Value, schema: &Value) -> Vec<Value> {
     others
 }
 
+/// The pointers and schemas of properties that a value and the objects in it lack, those of the outer objects first.
+pub(super) fn lacking<'a>(value: &Value, schema: &'a Value) -> Vec<(String, &'a Value)> {
+    let mut lacking = Vec::new();
+    let mut present = VecDeque::from([(String::new(), value, schema)]);
+    while let Some((place, value, schema)) = present.pop_front() {
+        for (name, schema) in schema["properties"].as_object().into_iter().flatten() {
+            let pointer = format!("{place}/{}", name.replace('~', "~0").replace('/', "~1"));
+            match &value[name] {
+                Value::Null => lacking.push((pointer, schema)),
+                Value::Object(_) => present.push_back((pointer, &value[name], schema)),
+                _ => {}
+            }
+        }
+    }
+    lacking
+}
+
+/// Values that a schema may accept, the likeliest first.
+pub(super) fn valid(schema: &Value) -> Vec<Value> {
+    if let Some(values) = schema["enum"].as_array() {
+        return values.clone();
+    }
+    let least = |otherwise: Value| {
+        Some(schema["minimum"].clone())
+            .filter(Value::is_number)
+            .unwrap_or(otherwise)
+    };
+    match text(&schema["type"]) {
+        "boolean" => vec![json!(true), json!(false)],
+        "integer" => vec![least(json!(1)), json!(2)],
+        "number" => vec![least(json!(1.5))],
+        "string" => ["x", "1", "c2lt", "1s", "2026-01-01T00:00:00Z"]
+            .map(|it| json!(it))
+            .to_vec(),
+        "array" => valid(&schema["items"]).into_iter().map(|item| json!([item])).collect(),
+        "object" => {
+            let required = schema["required"].as_array().into_iter().flatten().map(text);
+            let first = |name: &str| Some((name.to_owned(), valid(&schema["properties"][name]).into_iter().next()?));
+            let object: Option<Map<_, _>> = required.map(first).collect();
+            let entries = valid(&schema["additionalProperties"]).into_iter();
+            let maps = entries.map(|value| json!({"x": value}));
+            maps.chain(object.map(Value::Object)).collect()
+        }
+        _ if schema["x-kubernetes-int-or-string"] == true => vec![json!(1)],
+        _ => Vec::new(),
+    }
+}
+
 /// The schema at this pointer into a value.
 pub(super) fn schema_at<'a>(schema: &'a Value, pointer: &str) -> &'a Value {
     let below = |schema: &'a Value, name: &String| match &schema["properties"][name] {
@@ -75,6 +125,22 @@ pub(super) fn patch(object: &Value, pointer: &str, value: Value) -> Option<Value
         at = &at[name];
     }
     Some(names.iter().rev().fold(value, |value, name| json!({name: value})))
+}
+
+/// A merge patch that sets the value at this pointer of an object. An array around it is replaced by a copy with that value;
+/// `None` if a value in an array would be removed.
+pub(super) fn patch_whole(object: &Value, pointer: &str, value: Value) -> Option<Value> {
+    let mut whole = String::new();
+    for name in pointer.split('/').skip(1) {
+        let at = object.pointer(&whole)?;
+        if at.is_array() {
+            let mut copy = at.clone();
+            *copy.pointer_mut(pointer.strip_prefix(&whole)?)? = Some(value).filter(|value| !value.is_null())?;
+            return patch(object, &whole, copy);
+        }
+        whole = format!("{whole}/{name}");
+    }
+    patch(object, pointer, value)
 }
 
 /// Applies a merge patch that removes nothing.
@@ -116,6 +182,41 @@ mod tests {
         let patched = patch(&object, "/spec/a/b~1c", json!(2));
         assert_eq!(patched, Some(json!({"spec": {"a": {"b/c": 2}}})));
         assert_eq!(patch(&object, "/spec/list/0/d", json!(2)), None);
+    }
+
+    #[test]
+    fn an_array_around_a_value_is_replaced_by_a_copy() {
+        let object = json!({"list": [{"d": 1, "e": [2, 3]}, {}], "a": {"b": 1}});
+        let list = json!({"list": [{"d": 1, "e": [2, 4]}, {}]});
+        assert_eq!(patch_whole(&object, "/list/0/e/1", json!(4)), Some(list));
+        assert_eq!(patch_whole(&object, "/list/0/d", Value::Null), None);
+        assert_eq!(
+            patch_whole(&object, "/a/b", Value::Null),
+            Some(json!({"a": {"b": null}}))
+        );
+        assert_eq!(patch_whole(&object, "/a/c", json!(1)), Some(json!({"a": {"c": 1}})));
+    }
+
+    #[test]
+    fn properties_that_a_value_lacks_get_values_of_their_schemas() {
+        let strings = json!({"type": "string"});
+        let schema = json!({"properties": {
+            "a": {"type": "object", "properties": {"inner": {"type": "integer", "minimum": 3}}},
+            "list": {"type": "array", "items": {"type": "object", "required": ["n"], "properties": {"n": {"type": "boolean"}}}},
+            "map": {"type": "object", "additionalProperties": strings},
+            "mode": {"type": "string", "enum": ["On", "Off"]},
+        }});
+        let lacking = lacking(&json!({"a": {}, "mode": null}), &schema);
+        let first = lacking
+            .iter()
+            .map(|(pointer, schema)| (pointer.as_str(), valid(schema)[0].clone()));
+        let expected = [
+            ("/list", json!([{"n": true}])),
+            ("/map", json!({"x": "x"})),
+            ("/mode", json!("On")),
+            ("/a/inner", json!(3)),
+        ];
+        assert_eq!(first.collect::<Vec<_>>(), expected);
     }
 
     #[test]

@@ -312,6 +312,7 @@ impl Connection {
         let ends = self.world.watches.borrow().ends;
         let watch = OpenWatch {
             body: body.boxed_unsync(),
+            plural: call.plural().to_owned(),
             watches: self.world.watches.subscribe(),
             ends,
             is_over: false,

@@ -1,19 +1,18 @@
 //! The schedules of a simulation, in their order: no fault, one of a kind in each phase, then pairs. A failure is shrunk to its
 //! fewest faults.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use super::{
-    fault::{At, Fault, OF_PHASES, OF_READS, OF_WRITES, Point, Schedule, UserAction},
+    fault::{Point, Schedule},
     oracle::Finding,
     pairs::{self, ChosenPairs},
-    phases::{CHANGED, PHASES, TEARDOWN},
+    phases::PHASES,
     plan::{Course, Plan, Run},
+    points,
     setup::Specs,
     stage::Stage,
     trace,
     workers::{self, FailedSchedule},
-    world::{Sent, TraceStep},
+    world::TraceStep,
 };
 
 /// What a simulation has found.
@@ -99,7 +98,7 @@ impl Exploration<'_> {
         report.differs = trace::difference(&calm, &again);
         let without_fault = match calm.finding {
             Some(_) => calm.clone(),
-            None => self.siblings(&mut report)?,
+            None => self.further(&mut report)?,
         };
         if let Some(finding) = without_fault.finding {
             report.failure = Some(FailedRun {
@@ -109,7 +108,7 @@ impl Exploration<'_> {
             });
             return Ok(report);
         }
-        let chains = chains(&calm);
+        let chains = points::chains(&calm);
         let mut schedules = chains.clone();
         let pairs = self.pairs(&calm);
         report.pairs = [pairs.chosen, pairs.possible];
@@ -156,7 +155,7 @@ impl Exploration<'_> {
     pub(super) fn replay(&self, schedule: &Schedule) -> Result<Replay, String> {
         let calm = self.calm()?;
         if schedule.0.is_empty() && calm.finding.is_none() {
-            let run = self.siblings(&mut Report::default())?;
+            let run = self.further(&mut Report::default())?;
             let steps = calm.steps.into_iter().chain(run.steps);
             return Ok(Replay::Ended(run.finding, steps.collect()));
         }
@@ -177,8 +176,8 @@ impl Exploration<'_> {
     pub(super) fn repeat(&self, schedule: &Schedule, times: usize) -> Result<Option<String>, String> {
         let calm = self.calm()?;
         let first = self.stage.play(&Plan::faulty(schedule, &calm))?;
-        let siblings = self.siblings(&mut Report::default())?;
-        let runs = [&calm, &siblings, &first];
+        let further = self.further(&mut Report::default())?;
+        let runs = [&calm, &further, &first];
         if let Some(finding) = runs.into_iter().find_map(|run| run.finding.as_ref()) {
             return Ok(Some(format!("{}: {}", finding.oracle, finding.lines.join("; "))));
         }
@@ -207,30 +206,38 @@ impl Exploration<'_> {
         })
     }
 
-    /// The run without faults in which siblings come and go, and optional values are removed.
-    fn siblings(&self, report: &mut Report) -> Result<Run, String> {
-        let samples = &self.stage.setup.samples;
-        let mut reduced = None;
-        if samples.iter().any(|sample| !sample.removals.is_empty()) {
+    /// The other runs without faults: optional values are removed, each value is changed alone, and siblings come and go. It
+    /// returns the first that finds something, or the last one.
+    fn further(&self, report: &mut Report) -> Result<Run, String> {
+        for specs in self.stage.setup.alterations() {
             report.runs += 1;
-            let run = self.stage.play(&Plan {
-                course: Course::Creates(Specs::Reduced),
+            let created = self.stage.play(&Plan {
+                course: Course::Creates(specs),
                 ..Plan::default()
             })?;
-            if run.finding.as_ref().is_some_and(|finding| !finding.is_lasting()) {
-                return Ok(run);
+            if created.finding.as_ref().is_some_and(|finding| !finding.is_lasting()) {
+                return Ok(created);
             }
-            for (place, error) in &run.failed {
-                report
-                    .omitted
-                    .push(format!("removals of optional values of {place}: {error}"));
+            let values = self.stage.setup.values(specs, 1);
+            let refused = created.failed.iter();
+            report
+                .omitted
+                .extend(refused.map(|(place, error)| format!("{place}{values}: {error}")));
+            if created.finding.is_some() || !created.failed.is_empty() {
+                continue;
             }
-            let is_refused = run.finding.is_some() || !run.failed.is_empty();
-            reduced = (!is_refused).then_some(run);
+            report.runs += 1;
+            let altered = self.stage.play(&Plan {
+                other: created.states.first(),
+                course: Course::Alters(specs),
+                ..Plan::default()
+            })?;
+            if altered.finding.is_some() {
+                return Ok(altered);
+            }
         }
         report.runs += 1;
         self.stage.play(&Plan {
-            other: reduced.as_ref().and_then(|run| run.states.first()),
             course: Course::Siblings,
             ..Plan::default()
         })
@@ -239,8 +246,8 @@ impl Exploration<'_> {
     /// Pairs of faults, each pair in one phase, and one pair in each phase of a run.
     fn pairs(&self, calm: &Run) -> ChosenPairs {
         let mut phases: [Vec<Point>; PHASES.len()] = Default::default();
-        for point in points(calm).into_iter().flatten() {
-            phases[phase(point.at, calm)].push(point);
+        for point in points::points(calm).into_iter().flatten() {
+            phases[points::phase(point.at, calm)].push(point);
         }
         pairs::choose(phases, self.pairs, self.stage.seed)
     }
@@ -279,110 +286,4 @@ impl Exploration<'_> {
 
 fn single(point: Point) -> Schedule {
     Schedule(vec![point])
-}
-
-/// All single faults: of each kind, those that can happen.
-fn points(calm: &Run) -> Vec<Vec<Point>> {
-    let writes = OF_WRITES.map(|fault| {
-        let possible = calm
-            .writes
-            .iter()
-            .enumerate()
-            .filter(|(_, write)| is_possible(fault, write));
-        possible
-            .map(|(n, _)| Point {
-                at: At::Write(n),
-                fault,
-            })
-            .collect()
-    });
-    let phases = OF_PHASES.map(|fault| {
-        (0..PHASES.len())
-            .map(|n| Point {
-                at: At::Phase(n),
-                fault,
-            })
-            .collect()
-    });
-    let reads = OF_READS.map(|fault| {
-        (0..calm.reads.len())
-            .map(|n| Point { at: At::Read(n), fault })
-            .collect()
-    });
-    writes.into_iter().chain(phases).chain(reads).collect()
-}
-
-fn phase(at: At, calm: &Run) -> usize {
-    match at {
-        At::Write(n) => calm.writes[n].phase,
-        At::Read(n) => calm.reads[n].phase,
-        At::Phase(n) => n,
-    }
-}
-
-/// All single faults, in as few runs: one of a kind in each phase. At the end of each phase the objects are those of the run
-/// without faults, or it has failed; and faults of one kind leave the process alike: it lives on, or another one has begun.
-/// The first faults of each kind come first.
-fn chains(calm: &Run) -> Vec<Schedule> {
-    let mut chains: BTreeMap<(usize, usize), Vec<Point>> = BTreeMap::new();
-    let (writes, reads) = (outermost(&calm.writes), outermost(&calm.reads));
-    let is_tried = |point: &Point| match point.at {
-        At::Write(n) => writes.contains(&n),
-        At::Read(n) => reads.contains(&n),
-        At::Phase(_) => true,
-    };
-    for (kind, points) in points(calm).into_iter().enumerate() {
-        let mut met = [0; PHASES.len()];
-        for point in points.into_iter().filter(is_tried) {
-            let times = &mut met[phase(point.at, calm)];
-            chains.entry((*times, kind)).or_default().push(point);
-            *times += 1;
-        }
-    }
-    chains.into_values().map(Schedule).collect()
-}
-
-/// The first and the last of equal requests in each phase: an operator that follows the progress of its children repeats the same
-/// request, and pairs meet those in between.
-fn outermost(sent: &[Sent]) -> BTreeSet<usize> {
-    let mut ends: BTreeMap<(usize, &str), [usize; 2]> = BTreeMap::new();
-    for (n, sent) in sent.iter().enumerate() {
-        ends.entry((sent.phase, &sent.text)).or_insert([n, n])[1] = n;
-    }
-    ends.into_values().flatten().collect()
-}
-
-/// Whether a fault can happen at this write, and leaves the specs as they are meant to be in its phase.
-fn is_possible(fault: Fault, write: &Sent) -> bool {
-    match fault {
-        // To a DELETE it always means that the object is another one, which is not so here.
-        Fault::Refused(409) => !write.is_delete,
-        Fault::User(action) if write.phase == TEARDOWN => !action.creates() && action != UserAction::WipeStatus,
-        // The users of this phase change the same samples.
-        Fault::User(action) => write.phase != CHANGED || action != UserAction::Recreate,
-        _ => true,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn of_equal_requests_of_a_phase_the_first_and_the_last_are_tried() {
-        let sent = |phase, text: &str| Sent {
-            phase,
-            is_delete: false,
-            text: text.to_owned(),
-        };
-        let (status, child) = ("patches foos a (status)", "applies maps a");
-        let all = [
-            sent(0, child),
-            sent(0, status),
-            sent(0, status),
-            sent(0, status),
-            sent(1, status),
-        ];
-        assert_eq!(outermost(&all), BTreeSet::from([0, 1, 3, 4]));
-    }
 }

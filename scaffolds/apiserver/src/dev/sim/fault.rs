@@ -27,7 +27,7 @@ pub(super) enum Fault {
     Expired,
     /// No watch delivers the changes of this phase; after a minute all end with a 410.
     Missed,
-    /// Watches deliver the changes of this phase 20 s late.
+    /// Watches deliver the changes of this phase 20 s late, or those of one kind 5 s late.
     Late,
     /// Watches deliver each event of this phase twice.
     Doubled,
@@ -64,6 +64,8 @@ pub(super) enum At {
     Write(usize),
     Read(usize),
     Phase(usize),
+    /// The watches of one kind in one phase.
+    Kind(usize),
 }
 
 /// A fault and where it happens.
@@ -99,6 +101,9 @@ pub(super) const OF_WRITES: [Fault; 16] = [
 
 /// The faults of a read.
 pub(super) const OF_READS: [Fault; 3] = [Fault::Refused(500), Fault::Refused(429), Fault::Timeout];
+
+/// The faults of the watches of one kind in a phase.
+pub(super) const OF_KINDS: [Fault; 1] = [Fault::Late];
 
 /// The faults of a phase.
 pub(super) const OF_PHASES: [Fault; 8] = [
@@ -188,6 +193,7 @@ impl fmt::Display for Point {
             At::Write(n) => write!(f, "w{n}"),
             At::Read(n) => write!(f, "r{n}"),
             At::Phase(n) => write!(f, "p{n}"),
+            At::Kind(n) => write!(f, "k{n}"),
         }?;
         write!(f, ":{}", self.fault.name())
     }
@@ -205,6 +211,7 @@ impl FromStr for Point {
             "w" => (At::Write(number), &OF_WRITES),
             "r" => (At::Read(number), &OF_READS),
             "p" => (At::Phase(number), &OF_PHASES),
+            "k" => (At::Kind(number), &OF_KINDS),
             _ => return Err(unknown()),
         };
         let fault = faults.iter().find(|fault| fault.name() == name);
@@ -246,6 +253,7 @@ mod tests {
         let mut all = points(At::Write, &OF_WRITES);
         all.extend(points(At::Read, &OF_READS));
         all.extend(points(At::Phase, &OF_PHASES));
+        all.extend(points(At::Kind, &OF_KINDS));
         let all = Schedule(all);
         assert_eq!(all.to_string().parse::<Schedule>().unwrap(), all);
         assert_eq!("none".parse::<Schedule>().unwrap(), Schedule::default());

@@ -13,10 +13,15 @@ use super::world::Watches;
 
 /// The delay of watches in a phase of late events.
 const LATE: Duration = Duration::from_secs(20);
+/// The delay of the watches of one kind. A longer one would find no more, and cost time: as long as an operator does not see that
+/// an owner is gone, it creates its children again, and the garbage collector deletes them.
+const LATE_KIND: Duration = Duration::from_secs(5);
 
 /// The answer to a watch, while it is sent.
 pub(super) struct OpenWatch {
     pub body: UnsyncBoxBody<Bytes, BoxError>,
+    /// The plural of its kind.
+    pub plural: String,
     pub watches: tokio::sync::watch::Receiver<Watches>,
     /// The number of ends before it began.
     pub ends: u64,
@@ -43,6 +48,12 @@ impl OpenWatch {
         Some((frame?, self))
     }
 
+    fn delay(&self) -> Option<Duration> {
+        let watches = self.watches.borrow();
+        let is_late = watches.late_kinds.contains(&self.plural);
+        watches.late.then_some(LATE).or(is_late.then_some(LATE_KIND))
+    }
+
     async fn frame(&mut self) -> Option<Result<Frame<Bytes>, BoxError>> {
         if let Some(again) = self.again.take() {
             return Some(Ok(Frame::data(again)));
@@ -50,10 +61,10 @@ impl OpenWatch {
         let asked = Instant::now();
         let frame = self.body.frame().await;
         // A frame that was there has waited with the one before.
-        let late = self.watches.borrow().late && asked.elapsed() > Duration::ZERO;
+        let delay = self.delay().filter(|_| asked.elapsed() > Duration::ZERO);
         _ = self.watches.wait_for(|watches| !watches.muted).await;
-        if late {
-            sleep(LATE).await;
+        if let Some(delay) = delay {
+            sleep(delay).await;
         }
         if self.watches.borrow().doubled
             && let Some(Ok(frame)) = &frame

@@ -19,6 +19,8 @@ pub(super) struct Run {
     pub steps: Vec<TraceStep>,
     pub writes: Vec<Sent>,
     pub reads: Vec<Sent>,
+    /// The kinds that the operator watches, in each phase.
+    pub kinds: Vec<Sent>,
     pub requests: Vec<TracedRequest>,
     /// The faults that did not happen.
     pub unmet: Vec<Point>,
@@ -34,8 +36,10 @@ pub(super) enum Course {
     Whole,
     /// The first phase alone, which creates samples with these specs.
     Creates(Specs),
-    /// Siblings of the samples come and go, and optional values of the specs are removed and set again.
+    /// Siblings of the samples come and go.
     Siblings,
+    /// The samples get these specs, and their first ones again.
+    Alters(Specs),
 }
 
 /// The actions of a run.

@@ -2,6 +2,7 @@
 //! operator has accepted.
 
 use std::{
+    collections::BTreeSet,
     path::Path,
     time::{Duration, UNIX_EPOCH},
 };
@@ -31,6 +32,9 @@ const BEGIN: Duration = Duration::from_secs(1_767_225_600);
 
 /// The suffix of the names of bystanders, which are objects that the operator must not touch.
 pub(super) const BYSTANDER: &str = "-bystander";
+
+/// How many of the properties that a sample lacks are set: the schema of a Pod has hundreds.
+const MOST_ADDED: usize = 12;
 
 /// The namespace of objects that have the names of samples. It exists in each cluster.
 const OTHER_NAMESPACE: &str = "kube-public";
@@ -65,6 +69,8 @@ pub(super) enum Specs {
     Changed,
     /// Without optional values.
     Reduced,
+    /// With this one of the changes alone.
+    Only(usize),
 }
 
 /// A change of one value of a spec, which can be undone.
@@ -108,16 +114,22 @@ impl Sample {
 
     /// The changes to these specs as one merge patch, forth or back.
     pub(super) fn patch(&self, specs: Specs, forth: bool) -> Option<Value> {
-        let changes = match specs {
-            Specs::First => return None,
-            Specs::Changed => &self.changes,
-            Specs::Reduced => &self.removals,
-        };
+        let changes = self.changes(specs);
         let mut spec = json!({});
         for change in changes {
             change::merge(&mut spec, if forth { &change.forth } else { &change.back }.clone());
         }
         (!changes.is_empty()).then(|| json!({"spec": spec}))
+    }
+
+    /// The changes to these specs.
+    pub(super) fn changes(&self, specs: Specs) -> &[SpecChange] {
+        match specs {
+            Specs::First => &[],
+            Specs::Changed => &self.changes,
+            Specs::Reduced => &self.removals,
+            Specs::Only(n) => self.changes.get(n..=n).unwrap_or_default(),
+        }
     }
 
     fn changes_to(&mut self, specs: Specs) -> &mut Vec<SpecChange> {
@@ -209,6 +221,25 @@ impl Setup {
         }
     }
 
+    /// Specs but the first and the changed ones: without optional values, and with each change alone if there are several.
+    pub(super) fn alterations(&self) -> Vec<Specs> {
+        let removals = self.samples.iter().any(|sample| !sample.removals.is_empty());
+        let changes = self.samples.iter().map(|sample| sample.changes.len()).max();
+        let mut alterations = Vec::from_iter(removals.then_some(Specs::Reduced));
+        alterations.extend((0..changes.filter(|&changes| changes > 1).unwrap_or(0)).map(Specs::Only));
+        alterations
+    }
+
+    /// The values that differ in these specs, for a heading; none in the phase 0, which creates the samples.
+    pub(super) fn values(&self, specs: Specs, phase: usize) -> String {
+        let changes = self.samples.iter().flat_map(|sample| sample.changes(specs));
+        let pointers: BTreeSet<_> = changes.map(|change| format!("`{}`", change.pointer)).collect();
+        match phase {
+            0 => String::new(),
+            _ => format!(": {}", Vec::from_iter(pointers).join(", ")),
+        }
+    }
+
     pub(super) fn is_sample(&self, key: &str) -> bool {
         self.samples.iter().any(|sample| sample.key == key)
     }
@@ -271,28 +302,52 @@ impl Setup {
         Ok(sample)
     }
 
-    /// Finds as many changes of values of the spec as the API server accepts together, forth and back.
+    /// Finds as many changes of values of the spec as the API server accepts together, forth and back: values that the sample
+    /// has, and optional ones that it lacks.
     async fn find_changes(&self, world: &World, sample: &mut Sample, created: &Value) {
         let schema = &self.version(created)["schema"]["openAPIV3Schema"]["properties"]["spec"];
         let spec = &created["spec"];
         for pointer in change::leaves(spec, "") {
             let value = spec.pointer(&pointer).cloned().unwrap_or_default();
-            if change::is_pause(&pointer) {
-                continue;
-            }
             let others = change::others(&value, change::schema_at(schema, &pointer));
-            for (specs, others) in [(Specs::Changed, others), (Specs::Reduced, vec![Value::Null])] {
-                for other in others {
-                    let patches = [other, value.clone()].map(|value| change::patch(spec, &pointer, value));
-                    let [Some(forth), Some(back)] = patches else { break };
-                    let pointer = pointer.clone();
-                    sample.changes_to(specs).push(SpecChange { pointer, forth, back });
-                    if self.is_accepted(world, sample, specs, spec).await {
-                        break;
-                    }
-                    sample.changes_to(specs).pop();
-                }
+            self.find_change(world, sample, spec, (Specs::Changed, pointer.as_str(), others))
+                .await;
+            self.find_change(
+                world,
+                sample,
+                spec,
+                (Specs::Reduced, pointer.as_str(), vec![Value::Null]),
+            )
+            .await;
+        }
+        for (pointer, schema) in change::lacking(spec, schema).into_iter().take(MOST_ADDED) {
+            let others = change::valid(schema);
+            self.find_change(world, sample, spec, (Specs::Changed, pointer.as_str(), others))
+                .await;
+        }
+    }
+
+    /// Adds the first of these values that the API server accepts to the changes to specs.
+    async fn find_change(
+        &self,
+        world: &World,
+        sample: &mut Sample,
+        spec: &Value,
+        (specs, pointer, others): (Specs, &str, Vec<Value>),
+    ) {
+        if change::is_pause(pointer) {
+            return;
+        }
+        for other in others {
+            let value = spec.pointer(pointer).cloned().unwrap_or_default();
+            let patches = [other, value].map(|value| change::patch_whole(spec, pointer, value));
+            let [Some(forth), Some(back)] = patches else { return };
+            let pointer = pointer.to_owned();
+            sample.changes_to(specs).push(SpecChange { pointer, forth, back });
+            if self.is_accepted(world, sample, specs, spec).await {
+                return;
             }
+            sample.changes_to(specs).pop();
         }
     }
 

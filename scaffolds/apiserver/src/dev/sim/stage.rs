@@ -1,14 +1,18 @@
 //! The stage of all runs: a server with the project's kinds and samples, the operator's program, and a runtime with a paused
 //! clock for each run.
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+    time::Duration,
+};
 
 use tokio::{sync::mpsc, time::sleep};
 
 use super::{
     oracle::Finding,
     panics,
-    phases::TEARDOWN,
+    phases::{PHASES, TEARDOWN},
     plan::{Course, Plan, Run},
     processes::{self, Program, Start},
     reconciles,
@@ -16,7 +20,7 @@ use super::{
     state::{self, Live},
     story::Story,
     users::{Marked, Users},
-    world::{Channels, World},
+    world::{Channels, Sent, World},
 };
 use crate::{
     dev::account,
@@ -158,11 +162,27 @@ impl Stage {
             steps: std::mem::take(&mut book.steps),
             writes: std::mem::take(&mut book.writes),
             reads: std::mem::take(&mut book.reads),
+            kinds: in_each_phase(&book.watched),
             requests: std::mem::take(&mut book.requests),
             unmet: std::mem::take(&mut book.unmet),
             failed: failed(),
         })
     }
+}
+
+/// These kinds in each phase. If there is one kind, all watches are watches of it.
+fn in_each_phase(plurals: &BTreeSet<String>) -> Vec<Sent> {
+    if plurals.len() < 2 {
+        return Vec::new();
+    }
+    let of = |phase| {
+        plurals.iter().map(move |plural| Sent {
+            phase,
+            is_delete: false,
+            text: plural.clone(),
+        })
+    };
+    (0..PHASES.len()).flat_map(of).collect()
 }
 
 /// The objects whose reconciles failed the last time, with their errors.

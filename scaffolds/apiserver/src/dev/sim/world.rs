@@ -2,7 +2,7 @@
 //! meets which fault, and never acts by itself.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     sync::{Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
@@ -29,6 +29,9 @@ use crate::{authorize::Refusal, meta::chance, server::ApiServer};
 /// Requests of one text in a minute that are no loop.
 const WRITES_A_MINUTE: u32 = 240;
 const READS_A_MINUTE: u32 = 1200;
+/// How many times as many requests are no loop while the watches of one kind are late: a right operator, too, creates children
+/// again whose owner it does not know to be gone, and the garbage collector deletes them.
+const WHILE_LATE: u32 = 4;
 
 /// A line of a trace.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -44,10 +47,12 @@ pub(super) struct TraceStep {
 }
 
 /// The state of all watches.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Default)]
 pub(super) struct Watches {
     pub muted: bool,
     pub late: bool,
+    /// The plurals of the kinds whose watches are late.
+    pub late_kinds: BTreeSet<String>,
     pub doubled: bool,
     /// Each change ends those that are open.
     pub ends: u64,
@@ -78,6 +83,8 @@ pub(super) struct Book {
     /// The writes and the reads so far.
     pub writes: Vec<Sent>,
     pub reads: Vec<Sent>,
+    /// The plurals of the kinds that the operator watches.
+    pub watched: BTreeSet<String>,
     /// The requests of the operator in their order.
     pub requests: Vec<TracedRequest>,
     /// When something was last written, or failed.
@@ -165,6 +172,7 @@ impl World {
                 phase: 0,
                 writes: Vec::new(),
                 reads: Vec::new(),
+                watched: BTreeSet::new(),
                 requests: Vec::new(),
                 active: now,
                 forbidden: None,
@@ -210,6 +218,13 @@ impl World {
         self.stir();
     }
 
+    /// Tells that the watches of this kind are late.
+    pub(super) fn tell_late(&self, plural: &str) {
+        let what = format!("watches of {plural} deliver everything 5 s late, other watches at once");
+        self.record("", what, None, true);
+        self.stir();
+    }
+
     fn record(&self, who: &str, what: String, object: Option<String>, is_fault: bool) {
         let step = TraceStep {
             at: self.began.elapsed(),
@@ -234,6 +249,8 @@ impl World {
             Class::Write => WRITES_A_MINUTE,
             _ => READS_A_MINUTE,
         };
+        let is_late = !self.watches.borrow().late_kinds.is_empty();
+        let most = if is_late { most * WHILE_LATE } else { most };
         let mut book = self.book();
         if book.count(&call.text, minute) > most {
             book.hot.get_or_insert_with(|| call.text.clone());
@@ -283,7 +300,11 @@ impl World {
                 book.reads.push(sent);
                 next(&mut book.reads_to_come, &call.text).map(At::Read)
             }
-            Class::Watch | Class::Aside => return None,
+            Class::Watch => {
+                book.watched.insert(call.plural().to_owned());
+                return None;
+            }
+            Class::Aside => return None,
         };
         let is_write = call.class == Class::Write;
         let forbidden = book.forbidden.filter(|until| is_write && Instant::now() < *until);
