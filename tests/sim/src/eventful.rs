@@ -79,6 +79,9 @@ async fn apply(client: &Client, object: &FooBar) -> KubeResult<()> {
     Ok(())
 }
 
+/// The name of [`generating_names`] with [`Children::Cached`].
+pub const TRUSTS_ITS_CACHE: &str = "trusts its cache of one kind";
+
 /// Where an operator looks for its children.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Children {

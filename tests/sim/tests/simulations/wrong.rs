@@ -123,6 +123,23 @@ fn an_operator_that_trusts_its_cache_of_one_kind_fails_only_when_the_events_of_t
 }
 
 #[test]
+fn the_page_of_hazards_names_wrong_operators_that_exist() {
+    let page = include_str!("../../../docs/src/contributing/hazards.md");
+    let rows = page
+        .lines()
+        .filter(|line| line.starts_with("| K") && line.contains('"'));
+    let named: Vec<_> = rows.flat_map(|row| row.split('"').skip(1).step_by(2)).collect();
+    let operators = wrong::ALL.into_iter().chain(careless::ALL).chain(misled::ALL);
+    let operators = operators.chain(inconsiderate::ALL);
+    let mut names: BTreeSet<_> = operators.map(|wrong| wrong.name).collect();
+    names.insert(eventful::TRUSTS_ITS_CACHE);
+    assert!(named.len() > 8);
+    for name in named {
+        assert!(names.contains(name), "there is no wrong operator `{name}`");
+    }
+}
+
+#[test]
 fn a_request_that_no_role_grants_is_named_with_the_rule_that_does() {
     let register = sim::right::ALL[0].register;
     let objects = sim::Objects {
