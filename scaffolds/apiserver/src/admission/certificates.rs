@@ -1,18 +1,26 @@
-//! CertificateApproval, CertificateSigning and CertificateSubjectRestriction: who may approve and sign requests for a signer,
-//! and which subjects are forbidden in certificates of API clients.
+//! CertificateApproval, CertificateSigning, ClusterTrustBundleAttest and CertificateSubjectRestriction: who may approve and sign
+//! requests for a signer and attest its bundles, and which subjects are forbidden in certificates of API clients.
 
-use kubewright_machinery::base64::{self, Encoding};
+use kubewright_machinery::{
+    Cause,
+    base64::{self, Encoding},
+    time,
+};
 use serde_json::Value;
 
 use super::{Attributes, Objects, Operation};
 use crate::{
-    authorize,
+    authorize::{self, changes_references_only},
     kinds::certificates,
     state::Core,
     status::{Status, Subject},
     user::MASTERS,
 };
 
+const BUNDLES: Subject<'static> = Subject::new("certificates.k8s.io", "clustertrustbundles");
+const POD_REQUESTS: Subject<'static> = Subject::new("certificates.k8s.io", "podcertificaterequests");
+/// The seconds around the present in which the validity of a Pod's certificate begins.
+const SKEW: i64 = 300;
 const REQUESTS: Subject<'static> = Subject::new("certificates.k8s.io", "certificatesigningrequests");
 /// Signs the certificates with which clients authenticate to the API server.
 const CLIENTS: &str = "kubernetes.io/kube-apiserver-client";
@@ -38,6 +46,58 @@ pub(super) fn signing(core: &Core, attributes: &Attributes<'_>, objects: &Object
         [new, old] if new == old => Ok(()),
         _ => may(core, attributes, objects, "sign"),
     }
+}
+
+/// # Errors
+/// 403 if the user may not attest bundles of the signer.
+pub(super) fn attest(core: &Core, attributes: &Attributes<'_>, objects: &Objects<'_>) -> Result<(), Status> {
+    let Some(new) = objects.new.as_deref().filter(|_| attributes.is_about(BUNDLES)) else {
+        return Ok(());
+    };
+    let is_free = objects.old.is_some_and(|old| changes_references_only(new, old));
+    if is_free || signer(new).is_empty() || is_allowed(core, attributes, "attest", signer(new)) {
+        return Ok(());
+    }
+    let why = format!("user not permitted to attest for signerName \"{}\"", signer(new));
+    Err(attributes.forbid(objects, &why))
+}
+
+/// Upstream's storage checks this at the end of validation.
+///
+/// # Errors
+/// 422 if the certificate of a Pod is not new, or if the user may not sign requests for the signer.
+pub(super) fn pod_signing(core: &Core, attributes: &Attributes<'_>, objects: &Objects<'_>) -> Result<(), Status> {
+    let call = attributes.call;
+    let (Some(new), Some(old)) = (objects.new.as_deref(), objects.old) else {
+        return Ok(());
+    };
+    let is_status = call.subject() == POD_REQUESTS && call.subresource == "status";
+    if !is_status || new.get("status") == old.get("status") {
+        return Ok(());
+    }
+    let refuse = |reason: &'static str, field: &str, message: String| {
+        let field = field.to_owned();
+        let cause = Cause { reason, field, message };
+        let kind = Subject::new(POD_REQUESTS.group, &call.resource.names.kind);
+        Err(Status::invalid(kind, objects.name(), &[cause]))
+    };
+    let begin = new.pointer("/status/notBefore").and_then(Value::as_str);
+    if let Some(begin) = begin
+        && time::seconds(begin).is_some_and(|time| (core.now() - time).abs() >= SKEW)
+    {
+        let why = "must be set to within 5 minutes of kube-apiserver's current time";
+        let message = format!("Invalid value: \"{begin}\": {why}");
+        return refuse("FieldValueInvalid", "status.notBefore", message);
+    }
+    if is_allowed(core, attributes, "sign", signer(old)) {
+        return Ok(());
+    }
+    let user = &call.user.name;
+    let message = format!(
+        "Forbidden: User \"{user}\" is not permitted to \"sign\" for signer \"{}\"",
+        signer(old)
+    );
+    refuse("FieldValueForbidden", "spec.signerName", message)
 }
 
 /// # Errors
@@ -70,9 +130,18 @@ fn signer(request: &Value) -> &str {
     signer.unwrap_or_default()
 }
 
-/// Checks that the user has the verb for the signer, or for all signers of its domain.
+/// Checks that the user has the verb for the signer.
 fn may(core: &Core, attributes: &Attributes<'_>, objects: &Objects<'_>, verb: &str) -> Result<(), Status> {
     let signer = objects.old.map(signer).unwrap_or_default();
+    if is_allowed(core, attributes, verb, signer) {
+        return Ok(());
+    }
+    let why = format!("user not permitted to {verb} requests with signerName \"{signer}\"");
+    Err(attributes.forbid(objects, &why))
+}
+
+/// Whether the user has the verb for the signer, or for all signers of its domain.
+fn is_allowed(core: &Core, attributes: &Attributes<'_>, verb: &str, signer: &str) -> bool {
     let domain = signer.split('/').next().unwrap_or_default();
     let is_allowed = |name: String| {
         let asked = authorize::Attributes {
@@ -86,9 +155,5 @@ fn may(core: &Core, attributes: &Attributes<'_>, objects: &Objects<'_>, verb: &s
         let user = &attributes.call.user;
         core.authorizer.decide(&core.store, user, &asked).allowed
     };
-    if is_allowed(signer.to_owned()) || is_allowed(format!("{domain}/*")) {
-        return Ok(());
-    }
-    let why = format!("user not permitted to {verb} requests with signerName \"{signer}\"");
-    Err(attributes.forbid(objects, &why))
+    is_allowed(signer.to_owned()) || is_allowed(format!("{domain}/*"))
 }

@@ -6,6 +6,7 @@ mod claim_resize;
 mod default_class;
 mod escalation;
 mod lifecycle;
+mod limit_ranges;
 mod policies;
 mod priority;
 #[cfg(test)]
@@ -47,6 +48,8 @@ pub enum Member {
     ForbidCreate,
     /// The plugin of this name: no new objects in a terminating namespace; some namespaces cannot be deleted.
     NamespaceLifecycle,
+    /// The plugin of this name: Pods get default requests and limits; they and claims keep to limits.
+    LimitRanger,
     /// The plugin `Priority`, for Pods: a Pod gets the priority of its class.
     PodPriority,
     /// The plugin `Priority`, for PriorityClasses: at most one is the default.
@@ -63,6 +66,8 @@ pub enum Member {
     CertificateApproval,
     /// The plugin of this name: who may sign them.
     CertificateSigning,
+    /// The plugin of this name: who may attest ClusterTrustBundles.
+    ClusterTrustBundleAttest,
     /// The plugin of this name: which subjects they must not have.
     CertificateSubjectRestriction,
     /// The plugin of this name: an Ingress without a class gets the default one.
@@ -75,6 +80,8 @@ pub enum Member {
     MutatingWebhooks,
     /// The storage of admission policies and their bindings: users must be able to read the parameters.
     ParameterAccess,
+    /// The storage of PodCertificateRequests: who may sign them.
+    PodCertificateSigning,
     /// The plugin `ValidatingAdmissionPolicy`: policies may refuse a write.
     ValidatingPolicies,
     /// The plugin `ValidatingAdmissionWebhook`: webhooks may refuse a write.
@@ -97,10 +104,11 @@ pub enum Member {
 ///    CertificateSigning, ClusterTrustBundleAttest, CertificateSubjectRestriction, DefaultIngressClass,
 ///    DenyServiceExternalIPs, PodTopologyLabels, MutatingAdmissionPolicy, MutatingAdmissionWebhook,
 ///    ValidatingAdmissionPolicy, ValidatingAdmissionWebhook, ResourceQuota, AlwaysDeny.
-/// 3. In the storage of a kind: `RoleEscalation`; and `ParameterAccess`, after all other validation.
+/// 3. In the storage of a kind: `RoleEscalation`; `ParameterAccess` and `PodCertificateSigning`, after all other validation.
 pub const ORDER: &[(Phase, Member)] = &[
     (Phase::Mutating, Member::ForbidCreate),
     (Phase::Mutating, Member::NamespaceLifecycle),
+    (Phase::Mutating, Member::LimitRanger),
     (Phase::Mutating, Member::PodPriority),
     (Phase::Mutating, Member::DefaultTolerationSeconds),
     (Phase::Mutating, Member::DefaultStorageClass),
@@ -113,11 +121,14 @@ pub const ORDER: &[(Phase, Member)] = &[
     (Phase::Mutating, Member::Probe(Phase::Mutating)),
     (Phase::Storage, Member::RoleEscalation),
     (Phase::Validating, Member::ParameterAccess),
+    (Phase::Validating, Member::PodCertificateSigning),
+    (Phase::Validating, Member::LimitRanger),
     (Phase::Validating, Member::DefaultPriority),
     (Phase::Validating, Member::PersistentVolumeClaimResize),
     (Phase::Validating, Member::RuntimeClass),
     (Phase::Validating, Member::CertificateApproval),
     (Phase::Validating, Member::CertificateSigning),
+    (Phase::Validating, Member::ClusterTrustBundleAttest),
     (Phase::Validating, Member::CertificateSubjectRestriction),
     (Phase::Validating, Member::ValidatingPolicies),
     (Phase::Validating, Member::ValidatingWebhooks),
@@ -245,6 +256,8 @@ impl Member {
         match self {
             Self::ForbidCreate => termination::admit(attributes, objects),
             Self::NamespaceLifecycle => lifecycle::admit(core, attributes, objects),
+            Self::LimitRanger if phase == Phase::Mutating => limit_ranges::admit(core, attributes, objects),
+            Self::LimitRanger => limit_ranges::validate(core, attributes, objects),
             Self::PodPriority => priority::admit(core, attributes, objects),
             Self::DefaultPriority => priority::only_default(core, attributes, objects),
             Self::DefaultStorageClass => default_class::STORAGE.admit(core, attributes, objects),
@@ -253,6 +266,7 @@ impl Member {
             Self::RuntimeClass => runtime_class::validate(core, attributes, objects),
             Self::CertificateApproval => certificates::approval(core, attributes, objects),
             Self::CertificateSigning => certificates::signing(core, attributes, objects),
+            Self::ClusterTrustBundleAttest => certificates::attest(core, attributes, objects),
             Self::CertificateSubjectRestriction => certificates::subject(attributes, objects),
             Self::DefaultIngressClass => default_class::INGRESS.admit(core, attributes, objects),
             Self::DefaultTolerationSeconds => {
@@ -266,6 +280,7 @@ impl Member {
             // They have rounds, see `admit`.
             Self::MutatingPolicies | Self::MutatingWebhooks => Ok(()),
             Self::ParameterAccess => policies::access::admit(core, attributes, objects),
+            Self::PodCertificateSigning => certificates::pod_signing(core, attributes, objects),
             Self::ValidatingPolicies => policies::validate(core, attributes, objects).await,
             Self::ValidatingWebhooks => webhooks::validate(core, attributes, objects).await,
             Self::RoleEscalation => escalation::admit(core, attributes, objects),
@@ -286,6 +301,7 @@ mod tests {
         let expected = [
             (Phase::Mutating, Member::ForbidCreate),
             (Phase::Mutating, Member::NamespaceLifecycle),
+            (Phase::Mutating, Member::LimitRanger),
             (Phase::Mutating, Member::PodPriority),
             (Phase::Mutating, Member::DefaultTolerationSeconds),
             (Phase::Mutating, Member::DefaultStorageClass),
@@ -296,11 +312,14 @@ mod tests {
             (Phase::Mutating, Member::MutatingWebhooks),
             (Phase::Storage, Member::RoleEscalation),
             (Phase::Validating, Member::ParameterAccess),
+            (Phase::Validating, Member::PodCertificateSigning),
+            (Phase::Validating, Member::LimitRanger),
             (Phase::Validating, Member::DefaultPriority),
             (Phase::Validating, Member::PersistentVolumeClaimResize),
             (Phase::Validating, Member::RuntimeClass),
             (Phase::Validating, Member::CertificateApproval),
             (Phase::Validating, Member::CertificateSigning),
+            (Phase::Validating, Member::ClusterTrustBundleAttest),
             (Phase::Validating, Member::CertificateSubjectRestriction),
             (Phase::Validating, Member::ValidatingPolicies),
             (Phase::Validating, Member::ValidatingWebhooks),

@@ -123,7 +123,7 @@ fn rules(list: Option<&Value>) -> Vec<Rule> {
 }
 
 /// Whether a write changes only what the garbage collector changes, which needs no further permissions.
-fn changes_references_only(new: &Value, old: &Value) -> bool {
+pub fn changes_references_only(new: &Value, old: &Value) -> bool {
     let mut new = new.clone();
     for field in ["ownerReferences", "finalizers", "managedFields"] {
         meta::set(&mut new, field, meta::of(old).get(field).cloned());

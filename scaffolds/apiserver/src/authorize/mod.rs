@@ -8,7 +8,7 @@ mod policy;
 mod rule;
 
 pub use attributes::Attributes;
-pub use escalate::Write;
+pub use escalate::{Write, changes_references_only};
 pub use policy::Policy;
 pub use rule::Rule;
 

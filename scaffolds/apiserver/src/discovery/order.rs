@@ -4,7 +4,7 @@
 use crate::catalogue::Snapshot;
 
 /// The built-in groups, by their priority in kube-aggregator's registrations (v1.37).
-const BUILT_IN: [&str; 20] = [
+const BUILT_IN: [&str; 21] = [
     "apiregistration.k8s.io",
     "apps",
     "events.k8s.io",
@@ -25,6 +25,7 @@ const BUILT_IN: [&str; 20] = [
     "discovery.k8s.io",
     "resource.k8s.io",
     "flowcontrol.apiserver.k8s.io",
+    "storagemigration.k8s.io",
 ];
 
 /// The groups below `/apis`, by descending priority; those of custom kinds come last, by name.

@@ -29,7 +29,11 @@ fn one(condition: &Located<'_>, faults: &mut Faults) {
         "" => faults.required(&name, "is required"),
         _ => faults.format(&name, qualified),
     }
-    faults.one_of(&condition.get("status"), &["False", "True", "Unknown"]);
+    let status = condition.get("status");
+    match status.str() {
+        "" => faults.required(&status, ""),
+        _ => faults.one_of(&status, &["False", "True", "Unknown"]),
+    }
     let generation = condition.get("observedGeneration");
     if generation.int() < 0 {
         faults.invalid(&generation, "must be greater than or equal to zero");

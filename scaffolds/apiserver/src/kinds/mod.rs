@@ -44,6 +44,7 @@ mod scheduling;
 mod semantic;
 pub(crate) mod shapes;
 mod storage;
+mod storagemigration;
 mod unsteered;
 mod volume;
 mod volume_source;
@@ -67,7 +68,7 @@ type Define = fn() -> BuiltInKind;
 type Listed = (&'static str, &'static str, Define);
 
 /// All kinds. Those without rules of their own are `BuiltInKind::default`.
-const KINDS: [Listed; 69] = [
+const KINDS: [Listed; 72] = [
     ("", "Binding", BuiltInKind::default),
     ("", "ComponentStatus", unsteered::component_status),
     ("", "ConfigMap", core::config_map::kind),
@@ -144,6 +145,16 @@ const KINDS: [Listed; 69] = [
         "CertificateSigningRequest",
         certificates::certificate_signing_request::kind,
     ),
+    (
+        "certificates.k8s.io",
+        "ClusterTrustBundle",
+        certificates::cluster_trust_bundle::kind,
+    ),
+    (
+        "certificates.k8s.io",
+        "PodCertificateRequest",
+        certificates::pod_certificate_request::kind,
+    ),
     ("coordination.k8s.io", "Lease", coordination::lease::kind),
     ("discovery.k8s.io", "EndpointSlice", discovery::endpoint_slice::kind),
     ("events.k8s.io", "Event", events::event::kind),
@@ -188,6 +199,11 @@ const KINDS: [Listed; 69] = [
         "storage.k8s.io",
         "VolumeAttributesClass",
         unsteered::volume_attributes_class,
+    ),
+    (
+        "storagemigration.k8s.io",
+        "StorageVersionMigration",
+        storagemigration::storage_version_migration::kind,
     ),
 ];
 

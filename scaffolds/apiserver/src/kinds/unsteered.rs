@@ -43,7 +43,7 @@ impl BuiltInKind {
     }
 
     /// A write of the status leaves all metadata.
-    fn with_separate_status(mut self) -> Self {
+    pub(super) fn with_separate_status(mut self) -> Self {
         self.rules.reset_by_status = &["spec", "metadata"];
         self.prepare_status = |new, old| {
             for field in [

@@ -1,6 +1,6 @@
 //! The usage of a Pod under a quota: the sum of its containers, as a scheduler counts it.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::amounts::Amounts;
 
@@ -121,7 +121,27 @@ fn is_for_pods(name: &str) -> bool {
     matches!(name, "cpu" | "memory") || name.starts_with("hugepages-")
 }
 
+/// The requests and the limits in a Pod's spec, without those of its status and its overhead.
+pub fn specified(pod: &Value) -> [Amounts; 2] {
+    let pod = json!({"spec": pod["spec"]});
+    [ResourceSide::Requests, ResourceSide::Limits].map(|side| sum(&pod, side, |name| matches!(name, "cpu" | "memory")))
+}
+
 fn total(pod: &Value, side: ResourceSide) -> Amounts {
+    let mut total = sum(pod, side, is_for_pods);
+    let overhead = Amounts::of(pod.pointer("/spec/overhead"));
+    match side {
+        ResourceSide::Requests => total.add(&overhead),
+        ResourceSide::Limits => {
+            let limited = total.positive();
+            total.add(&overhead.only(|name| limited.get(name).is_some()));
+        }
+    }
+    total
+}
+
+/// The amounts of a Pod's containers, and in their place those of the Pod itself of the resources that `overrides` accepts.
+fn sum(pod: &Value, side: ResourceSide, overrides: fn(&str) -> bool) -> Amounts {
     let list = |at: &str| pod.pointer(at).and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
     let mut total = Amounts::default();
     for container in list("/spec/containers") {
@@ -143,16 +163,8 @@ fn total(pod: &Value, side: ResourceSide) -> Amounts {
     }
     total.raise(&most);
     let own = side.of(pod.pointer("/spec/resources").unwrap_or(&Value::Null));
-    for (name, amount) in own.iter().filter(|(name, _)| is_for_pods(name)) {
+    for (name, amount) in own.iter().filter(|(name, _)| overrides(name)) {
         total.set(name, amount.clone());
-    }
-    let overhead = Amounts::of(pod.pointer("/spec/overhead"));
-    match side {
-        ResourceSide::Requests => total.add(&overhead),
-        ResourceSide::Limits => {
-            let limited = total.positive();
-            total.add(&overhead.only(|name| limited.get(name).is_some()));
-        }
     }
     total
 }
@@ -197,8 +209,6 @@ fn is_infeasible(pod: &Value) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     fn container(name: &str, cpu: &str) -> Value {

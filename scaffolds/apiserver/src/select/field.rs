@@ -65,6 +65,8 @@ impl FieldSelector {
     pub fn check(&self, resource: &Resource) -> Result<(), String> {
         let unknown = |term: &&Term| match term.field.as_str() {
             NAME => false,
+            // Upstream forgot the namespace of this kind.
+            NAMESPACE if resource.names.plural == "podcertificaterequests" => resource.is_typed(),
             NAMESPACE => !resource.namespaced && has_own_fields(resource),
             field => resource.strategy.field(&Value::Null, field).is_none(),
         };
@@ -117,7 +119,7 @@ fn has_own_fields(resource: &Resource) -> bool {
             "",
             "pods" | "namespaces" | "nodes" | "secrets" | "services" | "events" | "replicationcontrollers"
         ) | ("events.k8s.io", "events")
-            | ("certificates.k8s.io", "certificatesigningrequests")
+            | ("certificates.k8s.io", _)
     );
     built_in || !resource.is_typed()
 }

@@ -21,7 +21,8 @@ pub(super) fn table(resource: &Resource, answer: &Value, include: Include, now: 
         .as_array()
         .filter(|_| answer["kind"] == resource.names.list_kind.as_str());
     let objects = items.map_or(std::slice::from_ref(answer), Vec::as_slice);
-    let named = !resource.rules().columns.iter().any(|column| column.format == "name");
+    let is_name = |column: &Column| column.format == "name" || resource.is_typed() && column.name == "Name";
+    let named = !resource.rules().columns.iter().any(is_name);
     let mut shown = head("Table");
     shown["metadata"] = match items {
         Some(_) => partial::metadata(answer),

@@ -5,35 +5,35 @@ use crate::cli::envtest::flags::Given;
 use anyhow::Result;
 
 /// The plugins of this server. All are on by default in kube-apiserver, too.
-const OWN: [&str; 11] = [
+const OWN: [&str; 17] = [
     "CertificateApproval",
     "CertificateSigning",
     "CertificateSubjectRestriction",
+    "ClusterTrustBundleAttest",
     "DefaultIngressClass",
     "DefaultStorageClass",
+    "DefaultTolerationSeconds",
+    "LimitRanger",
+    "MutatingAdmissionPolicy",
     "MutatingAdmissionWebhook",
     "NamespaceLifecycle",
+    "PersistentVolumeClaimResize",
     "PodTopologyLabels",
     "Priority",
+    "RuntimeClass",
     "ValidatingAdmissionPolicy",
     "ValidatingAdmissionWebhook",
 ];
 
 /// Plugins that kube-apiserver has on by default, and this server does not have (`pkg/kubeapiserver/options/plugins.go`).
-const MISSING: [&str; 16] = [
-    "ClusterTrustBundleAttest",
-    "DefaultTolerationSeconds",
+const MISSING: [&str; 10] = [
     "JobValidation",
-    "LimitRanger",
-    "MutatingAdmissionPolicy",
     "NodeDeclaredFeatureValidator",
-    "PersistentVolumeClaimResize",
     "PodGroupProtection",
     "PodGroupWorkloadExists",
     "PodResizeValidator",
     "PodSecurity",
     "ResourceQuota",
-    "RuntimeClass",
     "ServiceAccount",
     "StorageObjectInUseProtection",
     "TaintNodesByCondition",
@@ -90,7 +90,7 @@ mod tests {
 
     #[test]
     fn plugins_are_enabled_and_disabled_if_that_changes_nothing() {
-        checked("--disable-admission-plugins=ServiceAccount,LimitRanger").unwrap();
+        checked("--disable-admission-plugins=ServiceAccount,PodSecurity").unwrap();
         checked("--enable-admission-plugins=Priority").unwrap();
         for argument in [
             "--disable-admission-plugins=NamespaceLifecycle",

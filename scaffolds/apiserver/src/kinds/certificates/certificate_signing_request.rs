@@ -4,13 +4,11 @@ use std::collections::BTreeSet;
 
 use kubewright_machinery::{
     base64::{self, Encoding},
-    go,
-    names::{self, Unit},
     time::human_duration,
 };
 use serde_json::{Value, json};
 
-use super::{chain, request::Request};
+use super::{chain, request::Request, signer};
 use crate::{
     kinds::{
         edit::{Fields, keep, keep_all_but, section},
@@ -192,42 +190,11 @@ fn usages(at: &Located<'_>, faults: &mut Faults) {
 }
 
 fn signer_name(at: &Located<'_>, faults: &mut Faults) {
-    /// The longest name: a domain, a slash, a label, a dot and a subdomain.
-    const LONGEST: usize = 253 + 1 + 63 + 1 + 253;
     match at.str() {
-        "" => return faults.required(at, ""),
         "kubernetes.io/legacy-unknown" => {
-            return faults.invalid(at, "the legacy signerName is not allowed via this API version");
+            faults.invalid(at, "the legacy signerName is not allowed via this API version");
         }
-        _ => {}
-    }
-    let parts: Vec<&str> = at.str().split('/').collect();
-    let [domain, path] = parts.as_slice() else {
-        let detail = "must be a fully qualified domain and path of the form 'example.com/signer-name'";
-        return faults.invalid(at, detail);
-    };
-    if domain.len() > 253 {
-        faults.too_long(at, 253);
-    }
-    let complain = |part: &str, format: fn(&str) -> Vec<String>, faults: &mut Faults| {
-        let found = part.split('.').map(|name| (name, format(name)));
-        let first = found.into_iter().find(|(_, sentences)| !sentences.is_empty());
-        for (name, sentence) in first
-            .iter()
-            .flat_map(|(name, all)| all.iter().map(move |it| (name, it)))
-        {
-            let detail = format!("validating label {}: {sentence}", go::quote(name));
-            faults.invalid_as(at, &quoted(part), &detail);
-        }
-    };
-    complain(domain, |name| names::label(name, Unit::Characters), faults);
-    if !domain.contains('.') {
-        let detail = "should be a domain with at least two segments separated by dots";
-        faults.invalid_as(at, &quoted(domain), detail);
-    }
-    complain(path, |name| names::subdomain(name, Unit::Characters), faults);
-    if at.str().len() > LONGEST {
-        faults.too_long(at, LONGEST);
+        _ => signer::name(at, faults),
     }
 }
 

@@ -1,8 +1,12 @@
 //! Kinds of the group `certificates.k8s.io`, and the parsers of PEM and DER that they need.
 
+mod certificate;
 pub(in crate::kinds) mod certificate_signing_request;
 mod chain;
+pub(in crate::kinds) mod cluster_trust_bundle;
+pub(in crate::kinds) mod pod_certificate_request;
 mod request;
+mod signer;
 
 /// The reason that no authority can be read from a bundle of PEM certificates (`caBundle`), in the words of Go's client.
 pub(crate) fn bundle_fault(bundle: &[u8]) -> Option<String> {

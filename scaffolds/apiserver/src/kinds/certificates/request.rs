@@ -7,9 +7,14 @@ use kubewright_machinery::der::{BIT_STRING, OID, SEQUENCE, each, read};
 
 /// `organizationName`, 2.5.4.10.
 const ORGANIZATION: &[u8] = &[0x55, 0x04, 0x0a];
-/// `prime256v1` and `secp384r1`.
+/// `ecPublicKey` and `rsaEncryption`: the algorithms of keys.
+const EC_KEY: &[u8] = &[0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01];
+const RSA_KEY: &[u8] = &[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x01];
+/// `secp224r1`, `prime256v1`, `secp384r1` and `secp521r1`.
+const P224: &[u8] = &[0x2b, 0x81, 0x04, 0x00, 0x21];
 const P256: &[u8] = &[0x2a, 0x86, 0x48, 0xce, 0x3d, 0x03, 0x01, 0x07];
 const P384: &[u8] = &[0x2b, 0x81, 0x04, 0x00, 0x22];
+const P521: &[u8] = &[0x2b, 0x81, 0x04, 0x00, 0x23];
 
 /// The signed data of a request, its signature, and the key that verifies it.
 struct Signed<'b> {
@@ -83,7 +88,15 @@ impl Request {
         let Some(block) = block else {
             return Err("PEM block type must be CERTIFICATE REQUEST".to_owned());
         };
-        let request = Self { bytes: block.bytes };
+        Self::parse(block.bytes)
+    }
+
+    /// A request in DER.
+    ///
+    /// # Errors
+    /// Go's error if the request cannot be parsed.
+    pub fn parse(bytes: Vec<u8>) -> Result<Self, String> {
+        let request = Self { bytes };
         let (_, _, rest) = read(&request.bytes).ok_or("asn1: syntax error: data truncated")?;
         if !rest.is_empty() {
             return Err("asn1: syntax error: trailing data".to_owned());
@@ -107,6 +120,38 @@ impl Request {
         let key = UnparsedPublicKey::new(algorithm.verifies, signed.key);
         key.verify(signed.data, signed.signature)
             .map_err(|_| algorithm.failure.to_owned())
+    }
+
+    /// The key of the subject with its algorithm.
+    pub fn key(&self) -> &[u8] {
+        let key = self.info().and_then(|info| each(info).nth(2));
+        key.map_or(&[], |(_, key)| key)
+    }
+
+    /// The reason that certificates of Pods cannot have the key, with the value that Go's error shows.
+    pub fn key_fault(&self) -> Option<(Option<String>, &'static str)> {
+        let parts: Vec<&[u8]> = each(self.key()).map(|(_, part)| part).collect();
+        let [algorithm, key] = parts[..] else { return None };
+        let ids: Vec<&[u8]> = each(algorithm).map(|(_, id)| id).collect();
+        match ids[..] {
+            [ED25519] => None,
+            [EC_KEY, P256 | P384 | P521] => None,
+            [EC_KEY, P224] => Some((
+                Some("curve P-224".to_owned()),
+                "elliptic public keys must use curve P256, P384, or P521",
+            )),
+            [RSA_KEY, ..] => {
+                let modulus = key.get(1..).and_then(read).and_then(|(_, key, _)| read(key));
+                let digits = modulus.map_or(&[][..], |(_, digits, _)| digits);
+                let bits = 8 * digits.iter().skip_while(|byte| **byte == 0).count();
+                let detail = "RSA keys must have modulus size 3072 or 4096";
+                (![3072, 4096].contains(&bits)).then(|| (Some(format!("{bits}-bit modulus")), detail))
+            }
+            _ => Some((
+                None,
+                "unknown public key type; supported types are Ed25519, ECDSA, and RSA",
+            )),
+        }
     }
 
     /// The organisations of the subject.

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::{
     kinds::{
         edit::{Fields, default_phase, keep, made, section, text, within},
-        faults::Faults,
+        faults::{Faults, quoted},
         format::qualified,
         kind::{BuiltInKind, Selectable},
         located::Located,
@@ -26,6 +26,19 @@ pub(in crate::kinds) fn kind() -> BuiltInKind {
         prepare_update,
         begin_deletion: Some(begin_deletion),
         validate,
+        validate_status: |new, _, faults| {
+            let (phase, is_deleted) = (new.at("status.phase"), new.at("metadata.deletionTimestamp").is_set());
+            let (expected, detail) = match is_deleted {
+                false => ("Active", "may only be 'Active' if `deletionTimestamp` is empty"),
+                true => (
+                    "Terminating",
+                    "may only be 'Terminating' if `deletionTimestamp` is not empty",
+                ),
+            };
+            if phase.str() != expected {
+                faults.invalid_as(&phase.called("status.Phase"), &quoted(phase.str()), detail);
+            }
+        },
         selectable: const { &[Selectable::new("status.phase", "/status/phase")] },
         cells: |row| vec![row.name(), row.text("status.phase"), row.age()],
         ..BuiltInKind::default()

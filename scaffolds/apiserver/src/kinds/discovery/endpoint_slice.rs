@@ -10,7 +10,7 @@ use crate::{
         address_form::warn_of_ip,
         edit::{Fields, set},
         faults::Faults,
-        format::{PROTOCOLS, label, qualified, subdomain},
+        format::{Format, PROTOCOLS, label, label_value, qualified, subdomain},
         kind::{BuiltInKind, Change, Warnings},
         located::Located,
         row::{Row, at_most_three, or},
@@ -111,6 +111,24 @@ fn slice_endpoint(endpoint: &Located<'_>, kind: &str, faults: &mut Faults) {
     }
     if endpoint.get("hostname").is_set() {
         faults.format(&endpoint.get("hostname"), label);
+    }
+    for (list, format) in [("hints.forZones", label_value as Format), ("hints.forNodes", subdomain)] {
+        let list = endpoint.at(list);
+        if list.len() > 8 {
+            return faults.too_many(&list, 8);
+        }
+        hints(&list, format, faults);
+    }
+}
+
+/// Zones or nodes for which an endpoint is meant.
+fn hints(list: &Located<'_>, format: Format, faults: &mut Faults) {
+    let mut names = BTreeSet::new();
+    for name in list.items().map(|hint| hint.get("name")) {
+        if !names.insert(name.str()) {
+            faults.duplicate(&name);
+        }
+        faults.format(&name, format);
     }
 }
 

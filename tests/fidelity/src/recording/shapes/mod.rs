@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::{Real, go};
 
 /// The group versions that are recorded, and of each the resources; `*` stands for all.
-const RECORDED: [(&str, &str); 21] = [
+const RECORDED: [(&str, &str); 22] = [
     (
         "api/v1",
         "bindings componentstatuses configmaps endpoints events limitranges namespaces nodes persistentvolumeclaims persistentvolumes pods \
@@ -30,7 +30,7 @@ const RECORDED: [(&str, &str); 21] = [
     ("apis/autoscaling/v1", "*"),
     ("apis/autoscaling/v2", "*"),
     ("apis/batch/v1", "*"),
-    ("apis/certificates.k8s.io/v1", "certificatesigningrequests"),
+    ("apis/certificates.k8s.io/v1", "*"),
     ("apis/coordination.k8s.io/v1", "*"),
     ("apis/discovery.k8s.io/v1", "*"),
     ("apis/events.k8s.io/v1", "*"),
@@ -42,6 +42,7 @@ const RECORDED: [(&str, &str); 21] = [
     ("apis/resource.k8s.io/v1", "*"),
     ("apis/scheduling.k8s.io/v1", "priorityclasses"),
     ("apis/storage.k8s.io/v1", "*"),
+    ("apis/storagemigration.k8s.io/v1", "*"),
 ];
 
 const TABLE: &str = "application/json;as=Table;v=v1;g=meta.k8s.io";

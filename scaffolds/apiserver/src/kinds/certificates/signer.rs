@@ -1,0 +1,55 @@
+//! Names of signers.
+
+use kubewright_machinery::{
+    go,
+    names::{self, Unit},
+};
+
+use crate::kinds::{
+    faults::{Faults, quoted},
+    located::Located,
+};
+
+/// The longest name: a domain, a slash, a label, a dot and a subdomain.
+const LONGEST: usize = 253 + 1 + 63 + 1 + 253;
+
+/// Checks a name: a domain and a path.
+pub(super) fn name(at: &Located<'_>, faults: &mut Faults) {
+    if at.str().is_empty() {
+        return faults.required(at, "");
+    }
+    let parts: Vec<&str> = at.str().split('/').collect();
+    let [domain, path] = parts.as_slice() else {
+        let detail = "must be a fully qualified domain and path of the form 'example.com/signer-name'";
+        return faults.invalid(at, detail);
+    };
+    if domain.len() > 253 {
+        faults.too_long(at, 253);
+    }
+    let complain = |part: &str, format: fn(&str) -> Vec<String>, faults: &mut Faults| {
+        let found = part.split('.').map(|name| (name, format(name)));
+        let first = found.into_iter().find(|(_, sentences)| !sentences.is_empty());
+        for (name, sentence) in first
+            .iter()
+            .flat_map(|(name, all)| all.iter().map(move |it| (name, it)))
+        {
+            let detail = format!("validating label {}: {sentence}", go::quote(name));
+            faults.invalid_as(at, &quoted(part), &detail);
+        }
+    };
+    complain(domain, |name| names::label(name, Unit::Characters), faults);
+    if !domain.contains('.') {
+        let detail = "should be a domain with at least two segments separated by dots";
+        faults.invalid_as(at, &quoted(domain), detail);
+    }
+    complain(path, |name| names::subdomain(name, Unit::Characters), faults);
+    if at.str().len() > LONGEST {
+        faults.too_long(at, LONGEST);
+    }
+}
+
+/// Whether Kubernetes reserves the name.
+pub(super) fn is_reserved(name: &str) -> bool {
+    let domain = name.split('/').next().unwrap_or_default();
+    domain == "kubernetes.io" || domain.ends_with(".kubernetes.io")
+}
