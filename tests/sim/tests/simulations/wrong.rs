@@ -124,7 +124,7 @@ fn an_operator_that_trusts_its_cache_of_one_kind_fails_only_when_the_events_of_t
 
 #[test]
 fn the_page_of_hazards_names_wrong_operators_that_exist() {
-    let page = include_str!("../../../docs/src/contributing/hazards.md");
+    let page = include_str!("../../../../docs/src/contributing/hazards.md");
     let rows = page
         .lines()
         .filter(|line| line.starts_with("| K") && line.contains('"'));

@@ -82,6 +82,13 @@ pub(super) struct SpecChange {
     pub back: Value,
 }
 
+/// Values to try in one place of a spec.
+struct ChangeAttempt<'a> {
+    specs: Specs,
+    pointer: &'a str,
+    values: Vec<Value>,
+}
+
 impl Sample {
     /// Namespace and name, as in the span of a reconcile.
     pub(super) fn place(&self) -> &str {
@@ -310,35 +317,32 @@ impl Setup {
         for pointer in change::leaves(spec, "") {
             let value = spec.pointer(&pointer).cloned().unwrap_or_default();
             let others = change::others(&value, change::schema_at(schema, &pointer));
-            self.find_change(world, sample, spec, (Specs::Changed, pointer.as_str(), others))
-                .await;
-            self.find_change(
-                world,
-                sample,
-                spec,
-                (Specs::Reduced, pointer.as_str(), vec![Value::Null]),
-            )
-            .await;
+            for (specs, values) in [(Specs::Changed, others), (Specs::Reduced, vec![Value::Null])] {
+                let attempt = ChangeAttempt {
+                    specs,
+                    pointer: &pointer,
+                    values,
+                };
+                self.find_change(world, sample, spec, attempt).await;
+            }
         }
         for (pointer, schema) in change::lacking(spec, schema).into_iter().take(MOST_ADDED) {
-            let others = change::valid(schema);
-            self.find_change(world, sample, spec, (Specs::Changed, pointer.as_str(), others))
-                .await;
+            let attempt = ChangeAttempt {
+                specs: Specs::Changed,
+                pointer: &pointer,
+                values: change::valid(schema),
+            };
+            self.find_change(world, sample, spec, attempt).await;
         }
     }
 
     /// Adds the first of these values that the API server accepts to the changes to specs.
-    async fn find_change(
-        &self,
-        world: &World,
-        sample: &mut Sample,
-        spec: &Value,
-        (specs, pointer, others): (Specs, &str, Vec<Value>),
-    ) {
+    async fn find_change(&self, world: &World, sample: &mut Sample, spec: &Value, attempt: ChangeAttempt<'_>) {
+        let ChangeAttempt { specs, pointer, values } = attempt;
         if change::is_pause(pointer) {
             return;
         }
-        for other in others {
+        for other in values {
             let value = spec.pointer(pointer).cloned().unwrap_or_default();
             let patches = [other, value].map(|value| change::patch_whole(spec, pointer, value));
             let [Some(forth), Some(back)] = patches else { return };
