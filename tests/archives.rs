@@ -290,7 +290,7 @@ impl Tiny {
             deep.into_iter()
                 .map(|path| (format!("src/{path}.rs"), inner.to_owned())),
         );
-        let script = read(&made("archives"), "crates/machinery/build.rs");
+        let script = read(made("archives"), "crates/machinery/build.rs");
         for (path, text) in vendor::packed(&source, &script).unwrap() {
             tiny.write(&format!("crates/tiny/{path}"), &text);
         }

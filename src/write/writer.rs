@@ -335,7 +335,7 @@ impl<'a> Writer<'a> {
             return Ok(true);
         };
         let wanted = step.after.as_ref().map(String::as_bytes);
-        if wanted.as_deref() == Some(found.as_slice()) {
+        if wanted == Some(found.as_slice()) {
             return Ok(false);
         }
         let torn = step.before.is_none() && wanted.is_some_and(|wanted| wanted.starts_with(&found));

@@ -23,7 +23,7 @@ const EFFECTS: [Effects; 13] = [
             "... + --license mit",
             "... --license mit + --owner Somebody",
             "--domain example.com --project-name op --license mit --dry-run + --year 1999",
-            "... + --crates archives",
+            "... + --crates vendored",
             "... + --templates {templates}",
             "--project-name op --dry-run + --yes",
             "--domain example.com --project-name op + --dry-run",
@@ -123,7 +123,7 @@ const EFFECTS: [Effects; 13] = [
         "sync",
         "--templates {templates} --dry-run",
         &[
-            "--dry-run + --crates archives",
+            "--dry-run + --crates vendored",
             "--dry-run + --templates {templates}",
             "--templates {templates} + --dry-run",
         ],
