@@ -8,7 +8,7 @@ use tokio::sync::broadcast::error::TryRecvError;
 use super::{
     reconciles,
     setup::Setup,
-    state::{Live, MARK, State},
+    state::{Live, MARK, State, text},
     users::Marked,
     world::World,
 };
@@ -222,6 +222,9 @@ pub(super) fn lacking(setup: &Setup, before: &State, now: &State) -> Vec<String>
         let Some(namesake) = setup.in_other_namespace(key) else {
             continue;
         };
+        if is_of_cluster_scoped(before, object) {
+            continue;
+        }
         let is_it = |other: &Value| setup.is_sample(key) && object["status"].is_object() && other["status"].is_null();
         match now.get(&namesake) {
             None => lines.push(format!("{namesake} is missing, and {key} exists")),
@@ -230,6 +233,25 @@ pub(super) fn lacking(setup: &Setup, before: &State, now: &State) -> Vec<String>
         }
     }
     lines
+}
+
+/// Whether an object of the cluster's scope owns this one, perhaps through others: siblings of such a sample have no namespace.
+fn is_of_cluster_scoped(state: &State, object: &Value) -> bool {
+    let (mut pending, mut seen) = (vec![object], BTreeSet::new());
+    while let Some(object) = pending.pop() {
+        let owners = object["metadata"]["ownerReferences"].as_array();
+        for owner in owners.into_iter().flatten() {
+            let key = text(&owner["uid"]).strip_prefix("<uid of ");
+            let key = key.and_then(|key| key.strip_suffix('>')).unwrap_or("/");
+            if !key.contains('/') {
+                return true;
+            }
+            if seen.insert(key) {
+                pending.extend(state.get(key));
+            }
+        }
+    }
+    false
 }
 
 /// The samples whose deletion does not end.
@@ -254,4 +276,30 @@ pub(super) fn left(lives: &[Live]) -> Vec<String> {
         format!("{} exists; it has {owners}", live.key())
     };
     lives.iter().map(line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn children_of_cluster_scoped_objects_have_no_namesakes_in_another_namespace() {
+        let child = |owner: &str| json!({"metadata": {"ownerReferences": [{"uid": format!("<uid of {owner}>")}]}});
+        let state = State::from([
+            ("Crew.a.b c".to_owned(), json!({})),
+            ("Worker.a.b default/c".to_owned(), child("Crew.a.b c")),
+            ("FooBar.a.b default/f".to_owned(), child("FooBar.a.b default/f")),
+        ]);
+        for (owner, expected) in [
+            ("Crew.a.b c", true),
+            ("Worker.a.b default/c", true),
+            ("FooBar.a.b default/f", false),
+            ("Gone.a.b default/g", false),
+        ] {
+            assert_eq!(is_of_cluster_scoped(&state, &child(owner)), expected, "{owner}");
+        }
+        assert!(!is_of_cluster_scoped(&state, &json!({})));
+    }
 }
