@@ -235,7 +235,7 @@ pub(super) fn lacking(setup: &Setup, before: &State, now: &State) -> Vec<String>
     lines
 }
 
-/// Whether an object of the cluster's scope owns this one, perhaps through others: siblings of such a sample have no namespace.
+/// Whether a cluster-scoped object owns this one, directly or through its owners: siblings of a cluster-scoped sample have no namespace.
 fn is_of_cluster_scoped(state: &State, object: &Value) -> bool {
     let (mut pending, mut seen) = (vec![object], BTreeSet::new());
     while let Some(object) = pending.pop() {

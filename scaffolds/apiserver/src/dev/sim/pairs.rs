@@ -9,7 +9,7 @@ use super::{
 };
 use crate::meta::chance::Chance;
 
-/// How many random pairs are compared for each that is chosen.
+/// The number of random pairs that are compared to choose one.
 const CANDIDATES: usize = 32;
 
 /// The pairs of one simulation.
@@ -51,7 +51,7 @@ pub(super) fn choose(phases: [Vec<Point>; PHASES.len()], number: usize, seed: u6
 struct PhasePairs {
     points: Vec<Point>,
     possible: usize,
-    /// How many pairs each fault has.
+    /// The number of chosen pairs of each fault.
     uses: Vec<usize>,
     chosen: BTreeSet<[usize; 2]>,
 }

@@ -55,8 +55,8 @@ pub(super) fn phase(at: At, calm: &Run) -> usize {
     }
 }
 
-/// All single faults, in as few runs: one of a kind in each phase. At the end of each phase the objects are those of the run
-/// without faults, or it has failed; and faults of one kind leave the process alike: it lives on, or another one has begun.
+/// Schedules that try all single faults, one of a kind in each phase of a run. At the end of a phase the objects are as without
+/// faults, or the run has failed; and after all faults of one kind alike the process still lives, or another one has begun.
 /// The first faults of each kind come first.
 pub(super) fn chains(calm: &Run) -> Vec<Schedule> {
     let mut chains: BTreeMap<(usize, usize), Vec<Point>> = BTreeMap::new();
