@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::{
-    name::{creator, hash_of},
+    name::{Creator, hash_of},
     record::Last,
     view::View,
 };
@@ -14,6 +14,8 @@ use crate::intent::fields;
 pub(super) enum Action {
     /// Apply the intent.
     Apply,
+    /// Patch the child: values alone have changed, of fields that this controller created.
+    Change,
     /// Patch the child: these fields have left the intent, and an apply would not remove all of them.
     Remove(Value),
 }
@@ -23,7 +25,7 @@ pub(super) struct Desired<'a> {
     pub intent: &'a Value,
     /// The hash of the intent.
     pub hash: u64,
-    pub manager: &'a str,
+    pub creator: &'a Creator,
 }
 
 /// Compares a child with its intent; `None` if it needs no request. Values are compared regardless of their recorded field
@@ -40,7 +42,12 @@ pub(super) fn diff(desired: &Desired<'_>, existing: &View, last: Option<&Last>) 
     }
     let led_here = |last: &Last| last.intent == desired.hash && last.values == Some(existing.values(desired.intent));
     let is_met = || existing.meets(desired.intent) || last.is_some_and(led_here);
-    (!dropped.is_null() || !is_met()).then_some(Action::Apply)
+    if dropped.is_null() && is_met() {
+        return None;
+    }
+    // Every change of values of an applied child is an apply: a patch would record the fields under `Update` too.
+    let is_change = dropped.is_null() && !existing.is_applied() && existing.is_made_by(desired.creator);
+    Some(if is_change { Action::Change } else { Action::Apply })
 }
 
 /// The fields that have left the intent, among those that we own. A create records fields that the server adds too; they
@@ -51,7 +58,7 @@ fn dropped(desired: &Desired<'_>, existing: &View, last: Option<&Last>) -> Value
     if last.is_some_and(|last| last.surplus == all) {
         return Value::Null;
     }
-    existing.surplus(desired.intent, Some(&creator(desired.manager, desired.hash)))
+    existing.surplus(desired.intent, Some(desired.creator))
 }
 
 #[cfg(test)]
@@ -76,7 +83,8 @@ mod tests {
         let full = json!({"data": {"a": "1", "b": "2"}});
         let less = json!({"data": {"a": "1"}});
         let other = json!({"data": {"a": "3", "b": "2"}});
-        let made = |intent: &Value| creator("m", hash_of(intent));
+        let made = |intent: &Value| Creator::of("m", intent).name().to_owned();
+        let formerly = |intent: &Value| format!("m@{:016x}", hash_of(intent));
         let removal = Action::Remove(json!({"f:data": {"f:b": {}}}));
         for (intent, entries, expected) in [
             (&full, &[][..], Some(Action::Apply)),
@@ -84,11 +92,16 @@ mod tests {
             (&full, &[(&made(&less), false)], None),
             (&less, &[("m", true)], Some(Action::Apply)),
             (&less, &[(&made(&less), false)], None),
+            (&less, &[(&formerly(&less), false)], None),
             (&less, &[(&made(&full), false)], Some(removal)),
-            (&other, &[(&made(&other), false)], Some(Action::Apply)),
+            (&other, &[(&made(&full), false)], Some(Action::Change)),
+            (&other, &[(&formerly(&other), false)], Some(Action::Change)),
+            (&other, &[(&formerly(&full), false)], Some(Action::Apply)),
+            (&other, &[(&made(&full), false), ("m", true)], Some(Action::Apply)),
         ] {
-            let (existing, hash, manager) = (existing(entries), hash_of(intent), "m");
-            let desired = Desired { intent, hash, manager };
+            let (existing, hash) = (existing(entries), hash_of(intent));
+            let creator = &Creator::of("m", intent);
+            let desired = Desired { intent, hash, creator };
             assert_eq!(diff(&desired, &existing, None), expected, "{intent}");
             let mut last = Last {
                 intent: hash,

@@ -16,7 +16,8 @@ pub(crate) use self::label::ChildLabel;
 pub use self::name::{child_name, label_value};
 use self::{
     diff::{Action, Desired, diff},
-    name::{creator, hash_of},
+    name::{Creator, hash_of},
+    view::View,
 };
 pub(crate) use self::{
     ownership::{Ownership, applied_for, group_of, mark, mark_of, owners_of},
@@ -119,15 +120,17 @@ impl<C: AnyObject> Child<'_, C> {
             return Ok(Done::unchanged());
         }
         let before = self.view(observed)?;
+        let creator = &Creator::of(self.manager, &self.intent);
         let desired = Desired {
             intent: &self.intent,
             hash,
-            manager: self.manager,
+            creator,
         };
         let updated = match diff(&desired, &before, self.last().as_ref()) {
             None => return Ok(Done::unchanged()),
             Some(Action::Apply) => Box::pin(self.update(observed)).await?,
-            Some(Action::Remove(dropped)) => Box::pin(self.replace(observed, dropped, hash)).await?,
+            Some(Action::Change) => Box::pin(self.change(observed, &before, creator)).await?,
+            Some(Action::Remove(dropped)) => Box::pin(self.replace(observed, dropped, creator)).await?,
         };
         let after = self.view(&updated)?;
         self.remember(hash, &updated, &after);
@@ -145,7 +148,8 @@ impl<C: AnyObject> Child<'_, C> {
     /// into an object of another owner that is not cached yet, and costs the API server less than an apply.
     pub(crate) async fn create(&self) -> Result<Result<Done<C>, C>> {
         let hash = hash_of(&self.intent);
-        match self.requests.create(&self.intent, &creator(self.manager, hash)).await {
+        let creator = Creator::of(self.manager, &self.intent);
+        match self.requests.create(&self.intent, creator.name()).await {
             Ok(created) => {
                 self.remember(hash, &created, &self.view(&created)?);
                 Ok(Ok(Done {
@@ -206,13 +210,28 @@ impl<C: AnyObject> Child<'_, C> {
         }
     }
 
+    /// Changes values alone, by a JSON patch of exactly the observed version: it costs the API server less than an apply, and leaves
+    /// the record of the create as it is. If the patch does not fit the child, which somebody may have changed since, and if only the
+    /// server knows how to merge the intent, it is an apply.
+    async fn change(&self, observed: &C, view: &View, creator: &Creator) -> Result<C> {
+        let steps = view.steps(&self.intent, &Value::Null).unwrap_or_default();
+        if steps.is_empty() {
+            return self.update(observed).await;
+        }
+        let version = &observed.meta().resource_version;
+        match self.send_steps(version, &steps, creator.name()).await {
+            Err(error) if matches!(error.code(), Some(404 | 409 | 422)) => self.update(observed).await,
+            patched => patched,
+        }
+    }
+
     /// Brings the child to the intent, and removes fields that have left it, although an apply would not remove them:
     /// the fields of a create are recorded under the operation `Update`. So this is one JSON patch, of exactly the
     /// observed version: any change since then is a conflict.
     ///
     /// A field that another field manager owns too is not removed. A cache does not contain the fields of others, so if
     /// there are any, the child is read first.
-    async fn replace(&self, observed: &C, dropped: Value, hash: u64) -> Result<C> {
+    async fn replace(&self, observed: &C, dropped: Value, creator: &Creator) -> Result<C> {
         let live;
         let (mut observed, mut dropped) = (observed, dropped);
         if self.has_others(observed) {
@@ -232,17 +251,17 @@ impl<C: AnyObject> Child<'_, C> {
         let version = &observed.meta().resource_version;
         // As in a create: see `View::surplus`.
         let manager = if view.is_applied() {
-            self.manager.to_owned()
+            self.manager
         } else {
-            creator(self.manager, hash)
+            creator.name()
         };
         let Some(steps) = view.steps(&self.intent, &dropped) else {
             // A list of others that the intent names too: the server knows how to merge it.
             let removals = view.steps(&json!({}), &dropped).unwrap_or_default();
-            self.patch_json(version, &removals, &manager).await?;
+            self.patch_json(version, &removals, manager).await?;
             return self.update(observed).await;
         };
-        let replaced = self.patch_json(version, &steps, &manager).await?;
+        let replaced = self.patch_json(version, &steps, manager).await?;
         if !view.is_applied() && self.last().is_none() && self.view(&replaced)?.has_surplus(&self.intent) {
             // The server has added fields, and this process does not know which. An apply records which ones are ours,
             // so that no later process asks again.
@@ -252,12 +271,17 @@ impl<C: AnyObject> Child<'_, C> {
     }
 
     async fn patch_json(&self, version: &Option<String>, steps: &[Value], manager: &str) -> Result<C> {
-        let mut patch = vec![json!({"op": "replace", "path": "/metadata/resourceVersion", "value": version})];
-        patch.extend_from_slice(steps);
-        match self.requests.patch_json(self.key.name(), patch, manager).await {
+        match self.send_steps(version, steps, manager).await {
             Err(error) if error.code() == Some(404) || is_inapplicable(&error) => Err(self.replaced()),
             patched => patched,
         }
+    }
+
+    /// Sends a JSON patch of this version.
+    async fn send_steps(&self, version: &Option<String>, steps: &[Value], manager: &str) -> Result<C> {
+        let mut patch = vec![json!({"op": "replace", "path": "/metadata/resourceVersion", "value": version})];
+        patch.extend_from_slice(steps);
+        self.requests.patch_json(self.key.name(), patch, manager).await
     }
 
     fn replaced(&self) -> Error {

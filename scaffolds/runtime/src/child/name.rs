@@ -72,23 +72,73 @@ pub(super) const CREATED: char = '@';
 /// The longest name of a field manager that Kubernetes accepts.
 const MAX_MANAGER: usize = 128;
 
-/// The field manager under which a child is created: the controller's field manager and the hash of the intent. A later
-/// process reads both from `managedFields`: if the hash is that of its own intent, no field has been dropped since,
-/// although the record contains fields that the server added. It compares the values itself.
-pub(super) fn creator(manager: &str, hash: u64) -> String {
-    let name = format!("{manager}{CREATED}{hash:016x}");
-    if name.len() > MAX_MANAGER {
-        manager.to_owned()
-    } else {
-        name
+/// The field managers of the entry that a create and later changes of values have made.
+///
+/// Its name is the controller's field manager and a hash of the intent's fields. A later process reads both from `managedFields`: if
+/// the hash is that of its own intent, no field has been dropped since, although the record contains fields that the server added. It
+/// compares the values itself.
+pub(super) struct Creator {
+    name: String,
+    /// Of kubewright 0.1, whose hash is that of the values too.
+    former: String,
+}
+
+impl Creator {
+    pub(super) fn of(manager: &str, intent: &Value) -> Self {
+        let named = |hash: u64| {
+            let name = format!("{manager}{CREATED}{hash:016x}");
+            if name.len() > MAX_MANAGER {
+                manager.to_owned()
+            } else {
+                name
+            }
+        };
+        Self {
+            name: named(hash_of_fields(intent)),
+            former: named(hash_of(intent)),
+        }
+    }
+
+    /// The name for a request.
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Whether an entry of this field manager has the fields of the intent, and those that the server added.
+    pub(super) fn is(&self, manager: &str) -> bool {
+        manager == self.name || manager == self.former
     }
 }
 
-/// Other processes compare this hash too, also of other versions: see [`creator`].
+/// The hash of an intent with its values.
 pub(super) fn hash_of(intent: &Value) -> u64 {
     let mut hash = Fnv1a::default();
     // Neither a `Value` nor the hash can fail.
     let _ = serde_json::to_writer(&mut hash, intent);
+    hash.0
+}
+
+/// The hash of an intent without the values of its fields, but with its lists, in which values can be keys. Other processes compare
+/// this hash too, also of other versions: see [`Creator`].
+fn hash_of_fields(intent: &Value) -> u64 {
+    fn add(hash: &mut Fnv1a, value: &Value) {
+        match value {
+            Value::Object(fields) => {
+                hash.add(b"{");
+                for (name, value) in fields {
+                    hash.add(&hash_of(&Value::from(name.as_str())).to_le_bytes());
+                    add(hash, value);
+                }
+                hash.add(b"}");
+            }
+            Value::Array(_) => hash.add(&hash_of(value).to_le_bytes()),
+            // It is no field of an apply.
+            Value::Null => hash.add(b"-"),
+            _ => hash.add(b"+"),
+        }
+    }
+    let mut hash = Fnv1a::default();
+    add(&mut hash, intent);
     hash.0
 }
 
@@ -123,10 +173,33 @@ mod tests {
     }
 
     #[test]
+    fn the_name_of_a_creator_changes_with_the_fields_and_lists_of_an_intent_alone() {
+        use serde_json::json;
+
+        let named = |intent: Value| Creator::of("m", &intent).name;
+        let first = named(json!({"data": {"a": "1"}, "list": [{"name": "x"}]}));
+        // Other processes compare it: it never changes.
+        assert_eq!(first, PINNED);
+        assert_eq!(first, named(json!({"data": {"a": "2"}, "list": [{"name": "x"}]})));
+        for other in [
+            json!({"data": {"b": "1"}, "list": [{"name": "x"}]}),
+            json!({"data": {"a": null}, "list": [{"name": "x"}]}),
+            json!({"data": {"a": "1"}, "list": [{"name": "y"}]}),
+            json!({"data": {"a": {}}, "list": [{"name": "x"}]}),
+            json!({"data": {}, "a": "1", "list": [{"name": "x"}]}),
+        ] {
+            assert_ne!(first, named(other.clone()), "{other}");
+        }
+        assert_eq!(Creator::of(&"m".repeat(120), &json!({})).name, "m".repeat(120));
+    }
+
+    #[test]
     fn a_cut_never_leaves_a_dot_or_a_dash_before_the_hash() {
         let name = child_name(&format!("{}{}", "x".repeat(230), ".".repeat(23)), "foobar");
         assert!(!name.contains(".-") && !name.contains("--"), "{name}");
     }
+
+    const PINNED: &str = "m@bba590f63b51da71";
 
     #[test]
     fn any_name_becomes_a_valid_label_value() {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use super::name::{CREATED, hash_of};
+use super::name::{CREATED, Creator, hash_of};
 use crate::intent::{self, fields};
 
 /// A child as JSON, with this controller's `managedFields` entries.
@@ -47,6 +47,11 @@ impl View {
         self.entries.iter().any(|entry| entry.applied)
     }
 
+    /// Whether an entry has the fields of an intent that has this creator.
+    pub(super) fn is_made_by(&self, creator: &Creator) -> bool {
+        self.entries.iter().any(|entry| creator.is(&entry.manager))
+    }
+
     /// Whether the child has every value of the intent.
     pub(super) fn meets(&self, intent: &Value) -> bool {
         intent::is_met(intent, &self.object, self.owned())
@@ -55,12 +60,12 @@ impl View {
     /// The fields that we own and the intent does not name.
     ///
     /// Once anything is applied, the entry of the create does not count: its fields are applied too, but for those that
-    /// the server added. Nor does an entry that was made from this same intent, by the field manager `made`.
-    pub(super) fn surplus(&self, intent: &Value, made: Option<&str>) -> Value {
+    /// the server added. Nor does the entry of an intent with the same fields, whose creator is `made`.
+    pub(super) fn surplus(&self, intent: &Value, made: Option<&Creator>) -> Value {
         let applied = self.is_applied();
         let counts = |entry: &&ManagerEntry| {
             let created = entry.manager.contains(CREATED);
-            entry.applied || !(applied && created || made == Some(&entry.manager))
+            entry.applied || !(applied && created || made.is_some_and(|made| made.is(&entry.manager)))
         };
         fields::surplus(intent, joined(self.entries.iter().filter(counts)).as_ref())
     }

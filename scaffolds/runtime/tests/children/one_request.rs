@@ -369,3 +369,70 @@ async fn a_removal_does_not_touch_an_unseen_object_that_replaced_the_child() {
     assert_eq!(world.object(&map), before);
     running.stop().await.unwrap();
 }
+
+/// The field managers of the child, with their operations.
+fn entries(world: &World, path: &str) -> Vec<(String, String)> {
+    let child = world.object(path).unwrap();
+    let entries = child["metadata"]["managedFields"].as_array().unwrap();
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let entry = |entry: &Value| (text(&entry["manager"]), text(&entry["operation"]));
+    entries.iter().map(entry).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn changes_of_values_leave_the_record_of_the_create() {
+    let (world, map) = (world(), config_map("a"));
+    let mut running = operator(&world);
+    want(&world, &data(json!({"a": "1", "b": "1"}))).await;
+    let created = entries(&world, &map);
+    assert_eq!(created.len(), 1);
+    for (a, b) in [("2", "1"), ("2", "2"), ("3", "3")] {
+        let wanted = json!({"a": a, "b": b});
+        assert_eq!(want(&world, &data(wanted.clone())).await, patched(&map));
+        assert_eq!(world.object(&map).unwrap()["data"], wanted);
+        assert_eq!(entries(&world, &map), created);
+        // The next process has nothing to do, and knows as much.
+        let before = about_children(&world).len();
+        running.stop().await.unwrap();
+        running = operator(&world);
+        seconds(60).await;
+        assert_eq!(about_children(&world).len(), before);
+    }
+    assert_eq!(want(&world, &data(json!({"a": "3"}))).await, patched(&map));
+    assert_eq!(world.object(&map).unwrap()["data"], json!({"a": "3"}));
+    // What an apply has recorded is changed by applies.
+    want(&world, &data(json!({"a": "3", "c": "1"}))).await;
+    assert_eq!(want(&world, &data(json!({"a": "4", "c": "2"}))).await, patched(&map));
+    let applied = entries(&world, &map).iter().any(|(_, operation)| operation == "Apply");
+    assert!(applied, "{:?}", entries(&world, &map));
+    assert_eq!(want(&world, &data(json!({"a": "4"}))).await, patched(&map));
+    assert_eq!(world.object(&map).unwrap()["data"], json!({"a": "4"}));
+    running.stop().await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_change_of_values_that_meets_an_unseen_change_is_an_apply() {
+    let (world, map) = (world(), config_map("a"));
+    let running = operator(&world);
+    want(&world, &data(json!({"a": "1", "b": "1"}))).await;
+    world.delay_watches("configmaps", Duration::from_secs(10));
+    seconds(1).await;
+    world.merge_as(&map, "theirs", &json!({"data": {"d": "1", "b": "theirs"}}));
+    let requests = want(&world, &data(json!({"a": "2", "b": "1"}))).await;
+    assert_eq!(requests, vec![format!("PATCH {map}"); 2]);
+    let found = world.object(&map).unwrap()["data"].clone();
+    assert_eq!(found, json!({"a": "2", "b": "1", "d": "1"}));
+    running.stop().await.unwrap();
+}
+
+/// Somebody removes a field, and the object that contained it, which the API server then does not have.
+#[tokio::test(start_paused = true)]
+async fn values_that_others_remove_are_there_again() {
+    let (world, map) = (world(), config_map("a"));
+    let running = operator(&world);
+    want(&world, &data(json!({"a": "1"}))).await;
+    world.merge_as(&map, "theirs", &json!({"data": null}));
+    seconds(60).await;
+    assert_eq!(world.object(&map).unwrap()["data"], json!({"a": "1"}));
+    running.stop().await.unwrap();
+}

@@ -99,10 +99,9 @@ impl Bare {
                 .create(&PostParams::default(), &child(&owner, generation)?)
                 .await?;
         } else {
-            let data = json!({"apiVersion": "v1", "kind": "ConfigMap", "data": {"target": generation.to_string()}});
-            let params = PatchParams::apply("bare").force();
+            let data = json!({"data": {"target": generation.to_string()}});
             self.children
-                .patch(&child_of(name), &params, &Patch::Apply(data))
+                .patch(&child_of(name), &PatchParams::default(), &Patch::Merge(data))
                 .await?;
         }
         let condition = json!({
