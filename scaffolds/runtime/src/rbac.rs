@@ -79,7 +79,7 @@ impl Use {
         let on = |part: &str, verbs: &[&str]| rule(&self.group, &format!("{}{part}", self.plural), verbs);
         match self.role {
             Role::Watched => vec![on("", &READ)],
-            // A create, and server-side apply for every later change. The garbage collector deletes, or `Pruned`.
+            // A create, and a patch for every later change. The garbage collector deletes, or `Pruned`.
             Role::Owned | Role::Unowned => vec![on("", &READ), on("", &["create", "patch"])],
             Role::Pruned => vec![on("", &["delete"])],
             Role::Main { finalizer, foreign } => {

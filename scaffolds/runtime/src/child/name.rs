@@ -66,7 +66,7 @@ impl io::Write for Fnv1a {
     }
 }
 
-/// Separates the field manager from the hash of the intent.
+/// Separates the field manager from the hash of the intent's fields.
 pub(super) const CREATED: char = '@';
 
 /// The longest name of a field manager that Kubernetes accepts.
