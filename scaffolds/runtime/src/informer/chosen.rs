@@ -9,8 +9,8 @@ use super::{
     Informer, Scope, SharedInformer, Watchable,
     decode::Decoded,
     health::{Retry, reason},
+    membership::Join,
     paging::paged,
-    reflection::Join,
 };
 use crate::key::ObjectKey;
 
@@ -22,13 +22,14 @@ impl<K: Watchable> Informer<K> {
     /// before the informer runs; without effect for a kind without namespaces, and if the configuration names namespaces.
     pub(crate) fn choose(&self, namespaces: BTreeSet<String>) {
         if self.shared.kind.is_namespaced() && matches!(self.shared.config.scope, Scope::Cluster) {
-            self.shared.change(|state| state.reflection.choose(namespaces));
+            self.shared
+                .change(|state| state.reflection.membership.choose(namespaces));
         }
     }
 
     /// Whether objects of this namespace are stored.
     pub(crate) fn admits(&self, namespace: Option<&str>) -> bool {
-        self.shared.lock().reflection.admits(namespace)
+        self.shared.lock().reflection.membership.admits(namespace)
     }
 
     /// Stores the objects of a namespace from now on. Returns when all of them are stored and delivered; retries without
@@ -91,7 +92,7 @@ impl<K: Watchable> SharedInformer<K> {
                 None => break,
             }
         }
-        self.change(|state| state.reflection.join_ends(list, namespace));
+        self.change(|state| state.reflection.membership.joined(list, namespace));
         Ok(())
     }
 }

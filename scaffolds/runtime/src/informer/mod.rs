@@ -9,6 +9,7 @@ mod dispatch;
 mod echo;
 mod health;
 pub(crate) mod managed;
+mod membership;
 mod merge;
 mod own;
 mod paging;

@@ -1,8 +1,6 @@
 //! The rules by which watch events, relists and our own writes become store contents and deltas. Pure state: no clock,
 //! no I/O, no calls of handlers.
 
-mod chosen;
-
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -10,10 +8,9 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::Resource;
 use tokio::time::Instant;
 
-use self::chosen::ChosenNamespaces;
-pub(super) use self::chosen::Join;
 use super::{
     delta::Delta,
+    membership::{Join, Membership},
     merge::{Fresh, is_newer, merge, number, supersedes, take_all_away, take_away},
     place::WatchRequest,
 };
@@ -31,8 +28,7 @@ use crate::{
 pub(super) struct Reflection<K> {
     store: Store<K>,
     sources: Vec<WatchState>,
-    /// The namespaces whose objects are stored, unless all are.
-    chosen: Option<ChosenNamespaces>,
+    pub(super) membership: Membership,
     /// Our own writes that were merged before a watch showed them.
     unseen: HashMap<ObjectKey, Unseen>,
     /// Counts started lists and merged writes, to determine which came first.
@@ -81,7 +77,7 @@ impl<K: Resource + Clone> Reflection<K> {
         Self {
             store,
             sources: places.into_iter().map(source).collect(),
-            chosen: None,
+            membership: Membership::default(),
             unseen: HashMap::new(),
             tick: 0,
         }
@@ -92,14 +88,14 @@ impl<K: Resource + Clone> Reflection<K> {
         self.tick += 1;
         let started = &mut self.sources[source];
         (started.listing, started.passed_by) = (Some((self.tick, HashSet::new())), 0);
-        self.chosen_are_listed(source);
+        self.membership.list_begins(&started.place);
     }
 
     /// A list or a watch shows a valid object.
     pub(super) fn shown(&mut self, source: usize, fresh: Fresh<K>) -> Vec<Delta<K>> {
         let key = ObjectKey::of(&fresh.object);
         let initial = self.note(source, &key, fresh.object.meta());
-        if !self.admits(key.namespace()) {
+        if !self.membership.admits(key.namespace()) {
             return Vec::new();
         }
         merge(&mut self.store.write(), key, fresh, initial).unwrap_or_default()
@@ -131,7 +127,7 @@ impl<K: Resource + Clone> Reflection<K> {
         let stored = contents
             .version(&key)
             .is_some_and(|version| version == metadata.resource_version.as_deref().into());
-        if !stored || contents.has_records(&key) != has_records || !self.admits(key.namespace()) {
+        if !stored || contents.has_records(&key) != has_records || !self.membership.admits(key.namespace()) {
             return Err(text);
         }
         drop(contents);
@@ -145,7 +141,7 @@ impl<K: Resource + Clone> Reflection<K> {
         let metadata = &broken.metadata;
         let key = key_of(metadata);
         self.note(source, &key, metadata);
-        if self.admits(key.namespace()) {
+        if self.membership.admits(key.namespace()) {
             self.store_broken(key, broken)
         } else {
             Vec::new()
@@ -190,7 +186,7 @@ impl<K: Resource + Clone> Reflection<K> {
     pub(super) fn gone(&mut self, source: usize, metadata: &ObjectMeta) -> Vec<Delta<K>> {
         let key = key_of(metadata);
         self.note(source, &key, metadata);
-        self.note_gone(&key, metadata);
+        self.membership.gone(&key, metadata);
         let mut contents = self.store.write();
         // An object of the same name and another uid, merged by our own write, stays when its predecessor's deletion is
         // shown.
@@ -216,8 +212,8 @@ impl<K: Resource + Clone> Reflection<K> {
         let Some((begun, listed)) = self.sources[source].listing.take() else {
             return (Vec::new(), false);
         };
-        self.chosen_have_joined(source);
         let source = &mut self.sources[source];
+        self.membership.list_ends(&source.place);
         let first = !std::mem::replace(&mut source.listed_once, true);
         source.absent = false;
         let unseen = &mut self.unseen;
@@ -244,8 +240,8 @@ impl<K: Resource + Clone> Reflection<K> {
 
     /// The API server does not serve the kind: all objects are gone. The next list counts as the first.
     pub(super) fn vanish(&mut self, source: usize) -> Vec<Delta<K>> {
-        self.chosen_have_joined(source);
         let source = &mut self.sources[source];
+        self.membership.list_ends(&source.place);
         (source.listing, source.listed_once, source.absent) = (None, false, true);
         let place = source.place.clone();
         self.drop_all(|key| place.covers(key))
@@ -263,7 +259,7 @@ impl<K: Resource + Clone> Reflection<K> {
     /// if the store is at least as new.
     pub(super) fn written(&mut self, object: K, now: Instant) -> Option<Vec<Delta<K>>> {
         let key = ObjectKey::of(&object);
-        if !self.admits(key.namespace()) {
+        if !self.membership.admits(key.namespace()) {
             return None;
         }
         let source = self
@@ -285,6 +281,36 @@ impl<K: Resource + Clone> Reflection<K> {
         let (tick, since) = (self.tick, now);
         self.unseen.insert(key, Unseen { version, tick, since });
         Some(deltas)
+    }
+
+    /// Begins to store the objects of a namespace.
+    pub(super) fn join_begins(&mut self, namespace: &str) -> Join {
+        let key = ObjectKey::new(Some(namespace), "");
+        let source = self.sources.iter().find(|source| source.place.covers(&key));
+        let (absent, listing) = source.map_or((true, false), |source| (source.absent, source.is_listing()));
+        self.membership.join(namespace, absent, listing)
+    }
+
+    /// The list with this number, of a namespace that joins, shows an object.
+    pub(super) fn join_shows(&mut self, list: u64, shown: Result<Fresh<K>, Broken>) -> Vec<Delta<K>> {
+        match shown {
+            Ok(fresh) if self.membership.lists(list, fresh.object.meta()) => {
+                let key = ObjectKey::of(&fresh.object);
+                merge(&mut self.store.write(), key, fresh, true).unwrap_or_default()
+            }
+            Err(broken) if self.membership.lists(list, &broken.metadata) => {
+                self.store_broken(key_of(&broken.metadata), broken)
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// Stores no objects of this namespace any more, and drops those that are stored.
+    pub(super) fn leave(&mut self, namespace: &str) -> Vec<Delta<K>> {
+        match self.membership.leave(namespace) {
+            true => self.drop_all(|key| key.namespace() == Some(namespace)),
+            false => Vec::new(),
+        }
     }
 
     /// The number of objects that the list in progress has delivered.
@@ -325,7 +351,7 @@ impl<K: Resource + Clone> Reflection<K> {
         let version = metadata.resource_version.as_deref().and_then(number);
         let source = &mut self.sources[source];
         source.progress = source.progress.max(version.unwrap_or(0));
-        let admitted = self.chosen.as_ref().is_none_or(|chosen| chosen.admits(key.namespace()));
+        let admitted = self.membership.admits(key.namespace());
         match &mut source.listing {
             Some((_, listed)) if admitted => _ = listed.insert(key.clone()),
             Some(_) => source.passed_by += 1,
@@ -342,7 +368,7 @@ impl<K: Resource + Clone> Reflection<K> {
     }
 }
 
-fn key_of(metadata: &ObjectMeta) -> ObjectKey {
+pub(super) fn key_of(metadata: &ObjectMeta) -> ObjectKey {
     ObjectKey::new(
         metadata.namespace.as_deref(),
         metadata.name.as_deref().unwrap_or_default(),

@@ -1,18 +1,19 @@
-//! Namespaces that are chosen while the informer runs, although its watch shows all of them. The objects of one that is
-//! added are listed once, beside the watch; a deletion that the watch shows meanwhile is newer than that list.
+//! The namespaces whose objects an informer stores, if they are chosen while it runs: its watch shows all of them. The objects of one
+//! that joins are listed once, beside the watch; a deletion that the watch shows meanwhile is newer than that list. Pure state, without
+//! objects.
 
 use std::collections::HashMap;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use kube::Resource;
 
-use super::{Broken, Fresh, Reflection, key_of, merge, number};
-use crate::{informer::delta::Delta, key::ObjectKey};
+use super::{merge::number, place::WatchRequest, reflection::key_of};
+use crate::key::ObjectKey;
 
 /// The namespaces whose objects are stored.
 #[derive(Debug, Default)]
-pub(super) struct ChosenNamespaces {
-    namespaces: HashMap<String, Admission>,
+pub(super) struct Membership {
+    /// `None` if they are not chosen: objects of every namespace are stored.
+    chosen: Option<HashMap<String, Admission>>,
     /// Counts started lists.
     lists: u64,
 }
@@ -28,7 +29,7 @@ enum Admission {
 
 /// The next step for a namespace that joins.
 #[derive(Debug, PartialEq, Eq)]
-pub(in crate::informer) enum Join {
+pub(super) enum Join {
     /// No step: its objects are stored.
     Done,
     /// Ask again later: all namespaces are being listed.
@@ -37,73 +38,53 @@ pub(in crate::informer) enum Join {
     List(u64),
 }
 
-impl ChosenNamespaces {
-    pub(super) fn admits(&self, namespace: Option<&str>) -> bool {
-        namespace.is_none_or(|namespace| self.namespaces.contains_key(namespace))
-    }
-}
-
-impl<K: Resource + Clone> Reflection<K> {
-    /// Stores only objects of these namespaces, from the first list on.
-    pub(in crate::informer) fn choose(&mut self, namespaces: impl IntoIterator<Item = String>) {
-        let namespaces = namespaces.into_iter().map(|name| (name, Admission::Joined)).collect();
-        self.chosen = Some(ChosenNamespaces { namespaces, lists: 0 });
+impl Membership {
+    /// Only objects of these namespaces are stored, from the first list on.
+    pub(super) fn choose(&mut self, namespaces: impl IntoIterator<Item = String>) {
+        let joined = namespaces.into_iter().map(|name| (name, Admission::Joined));
+        self.chosen = Some(joined.collect());
     }
 
     /// Whether objects of this namespace are stored.
-    pub(in crate::informer) fn admits(&self, namespace: Option<&str>) -> bool {
-        self.chosen.as_ref().is_none_or(|chosen| chosen.admits(namespace))
+    pub(super) fn admits(&self, namespace: Option<&str>) -> bool {
+        let chosen = self.chosen.as_ref().zip(namespace);
+        chosen.is_none_or(|(chosen, namespace)| chosen.contains_key(namespace))
     }
 
-    /// Begins to store the objects of a namespace.
-    pub(in crate::informer) fn join_begins(&mut self, namespace: &str) -> Join {
-        let key = ObjectKey::new(Some(namespace), "");
-        let source = self.sources.iter().find(|source| source.place.covers(&key));
-        let (absent, listing) = source.map_or((true, false), |source| (source.absent, source.is_listing()));
+    /// A namespace joins. Its watch is absent, if the API server does not serve the kind, or listing, or neither.
+    pub(super) fn join(&mut self, namespace: &str, absent: bool, listing: bool) -> Join {
         let Some(chosen) = &mut self.chosen else {
             return Join::Done;
         };
-        match chosen.namespaces.get(namespace) {
+        let (admission, next) = match chosen.get(namespace) {
             Some(Admission::Joined) => return Join::Done,
             Some(Admission::Listing) => return Join::Wait,
-            _ if absent => {
-                chosen.namespaces.insert(namespace.to_owned(), Admission::Joined);
-                return Join::Done;
-            }
+            _ if absent => (Admission::Joined, Join::Done),
             // The list may have skipped the namespace.
             _ if listing => return Join::Wait,
-            _ => {}
-        }
-        chosen.lists += 1;
-        let joining = Admission::Joining(chosen.lists, HashMap::new());
-        chosen.namespaces.insert(namespace.to_owned(), joining);
-        Join::List(chosen.lists)
+            _ => {
+                self.lists += 1;
+                (Admission::Joining(self.lists, HashMap::new()), Join::List(self.lists))
+            }
+        };
+        chosen.insert(namespace.to_owned(), admission);
+        next
     }
 
-    /// The list with this number shows an object.
-    pub(in crate::informer) fn join_shows(&mut self, list: u64, shown: Result<Fresh<K>, Broken>) -> Vec<Delta<K>> {
-        let metadata = match &shown {
-            Ok(fresh) => fresh.object.meta(),
-            Err(broken) => &*broken.metadata,
+    /// Whether the list with this number is still in progress, and shows a version that was not deleted since.
+    pub(super) fn lists(&self, list: u64, metadata: &ObjectMeta) -> bool {
+        let chosen = self.chosen.as_ref().zip(metadata.namespace.as_deref());
+        let Some(Admission::Joining(number, gone)) = chosen.and_then(|(chosen, namespace)| chosen.get(namespace))
+        else {
+            return false;
         };
-        if !self.is_current(list, metadata) {
-            return Vec::new();
-        }
-        match shown {
-            Ok(fresh) => {
-                let key = ObjectKey::of(&fresh.object);
-                merge(&mut self.store.write(), key, fresh, true).unwrap_or_default()
-            }
-            Err(broken) => self.store_broken(key_of(&broken.metadata), broken),
-        }
+        let gone = gone.get(&key_of(metadata));
+        *number == list && gone.is_none_or(|gone| version(metadata).is_some_and(|version| version > *gone))
     }
 
     /// The list with this number is complete.
-    pub(in crate::informer) fn join_ends(&mut self, list: u64, namespace: &str) {
-        let admission = self
-            .chosen
-            .as_mut()
-            .and_then(|chosen| chosen.namespaces.get_mut(namespace));
+    pub(super) fn joined(&mut self, list: u64, namespace: &str) {
+        let admission = self.chosen.as_mut().and_then(|chosen| chosen.get_mut(namespace));
         if let Some(admission) = admission
             && matches!(admission, Admission::Joining(number, _) if *number == list)
         {
@@ -111,67 +92,41 @@ impl<K: Resource + Clone> Reflection<K> {
         }
     }
 
-    /// Stores no objects of this namespace any more, and drops those that are stored.
-    pub(in crate::informer) fn leave(&mut self, namespace: &str) -> Vec<Delta<K>> {
-        let Some(chosen) = &mut self.chosen else {
-            return Vec::new();
-        };
-        chosen.namespaces.remove(namespace);
-        self.drop_all(|key| key.namespace() == Some(namespace))
+    /// Objects of this namespace are not stored any more. Returns whether namespaces are chosen.
+    pub(super) fn leave(&mut self, namespace: &str) -> bool {
+        self.chosen.as_mut().map(|chosen| chosen.remove(namespace)).is_some()
     }
 
     /// A list of all namespaces begins: it includes those that are joining.
-    pub(super) fn chosen_are_listed(&mut self, source: usize) {
-        self.admissions(
-            source,
-            |admission| matches!(admission, Admission::Joining(..)),
-            || Admission::Listing,
-        );
+    pub(super) fn list_begins(&mut self, place: &WatchRequest) {
+        let joining = |admission: &Admission| matches!(admission, Admission::Joining(..));
+        self.change(place, joining, || Admission::Listing);
     }
 
     /// A list of all namespaces is complete, or the kind is absent.
-    pub(super) fn chosen_have_joined(&mut self, source: usize) {
-        self.admissions(
-            source,
-            |admission| !matches!(admission, Admission::Joined),
-            || Admission::Joined,
-        );
+    pub(super) fn list_ends(&mut self, place: &WatchRequest) {
+        self.change(place, |_| true, || Admission::Joined);
     }
 
     /// The watch shows that an object of a namespace that may be joining was deleted.
-    pub(super) fn note_gone(&mut self, key: &ObjectKey, metadata: &ObjectMeta) {
-        let (Some(chosen), Some(namespace)) = (&mut self.chosen, key.namespace()) else {
-            return;
-        };
-        if let Some(Admission::Joining(_, gone)) = chosen.namespaces.get_mut(namespace) {
-            let version = metadata.resource_version.as_deref().and_then(number);
-            gone.insert(key.clone(), version.unwrap_or(u64::MAX));
+    pub(super) fn gone(&mut self, key: &ObjectKey, metadata: &ObjectMeta) {
+        let chosen = self.chosen.as_mut().zip(key.namespace());
+        if let Some(Admission::Joining(_, gone)) = chosen.and_then(|(chosen, namespace)| chosen.get_mut(namespace)) {
+            gone.insert(key.clone(), version(metadata).unwrap_or(u64::MAX));
         }
     }
 
-    fn admissions(&mut self, source: usize, which: impl Fn(&Admission) -> bool, to: impl Fn() -> Admission) {
-        let place = &self.sources[source].place;
-        for (namespace, admission) in self.chosen.iter_mut().flat_map(|chosen| &mut chosen.namespaces) {
+    fn change(&mut self, place: &WatchRequest, which: impl Fn(&Admission) -> bool, to: impl Fn() -> Admission) {
+        for (namespace, admission) in self.chosen.iter_mut().flatten() {
             if which(admission) && place.covers(&ObjectKey::new(Some(namespace), "")) {
                 *admission = to();
             }
         }
     }
+}
 
-    /// Whether the list with this number is still in progress, and shows a version that was not deleted since.
-    fn is_current(&self, list: u64, metadata: &ObjectMeta) -> bool {
-        let (Some(chosen), Some(namespace)) = (&self.chosen, metadata.namespace.as_deref()) else {
-            return false;
-        };
-        let Some(Admission::Joining(number, gone)) = chosen.namespaces.get(namespace) else {
-            return false;
-        };
-        let version = metadata.resource_version.as_deref().and_then(super::number);
-        *number == list
-            && gone
-                .get(&key_of(metadata))
-                .is_none_or(|gone| version.is_some_and(|version| version > *gone))
-    }
+fn version(metadata: &ObjectMeta) -> Option<u64> {
+    metadata.resource_version.as_deref().and_then(number)
 }
 
 #[cfg(test)]
@@ -181,7 +136,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        informer::{InformerConfig, place::WatchRequest},
+        informer::{InformerConfig, merge::Fresh, reflection::Reflection},
         kind::Kind,
         store::{Store, Text},
     };
@@ -201,7 +156,7 @@ mod tests {
         let places = WatchRequest::all(&Kind::<ConfigMap>::of(), &InformerConfig::default());
         let store = Store::new();
         let mut reflection = Reflection::new(store.clone(), places);
-        reflection.choose(["a".to_owned()]);
+        reflection.membership.choose(["a".to_owned()]);
         reflection.list_begins(0);
         for namespace in ["a", "b"] {
             reflection.shown(0, object(namespace, "old", 10));
@@ -247,7 +202,7 @@ mod tests {
         ] {
             reflection.join_shows(list, Ok(listed));
         }
-        reflection.join_ends(list, "b");
+        reflection.membership.joined(list, "b");
         assert_eq!(reflection.join_begins("b"), Join::Done);
         assert_eq!(names(&store), ["a/old", "b/newer", "b/rest"]);
         assert_eq!(
@@ -273,7 +228,7 @@ mod tests {
         reflection.join_shows(list, Ok(object("b", "old", 10)));
         reflection.list_ends(0);
         reflection.join_shows(list, Ok(object("b", "late", 10)));
-        reflection.join_ends(list, "b");
+        reflection.membership.joined(list, "b");
         assert_eq!(reflection.join_begins("b"), Join::Done);
         assert_eq!(names(&store), ["b/here"], "what the list did not show is gone");
     }
