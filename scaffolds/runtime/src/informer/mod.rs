@@ -20,7 +20,7 @@ mod shared_use;
 mod watch;
 
 use std::fmt::{self, Debug};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -38,6 +38,7 @@ use self::{
     place::WatchRequest,
     presence::Presence,
     reflection::{Broken, Reflection},
+    shared_use::SharedUses,
 };
 use crate::{isolate::Authored, key::ObjectKey, kind::Kind, store::Store};
 
@@ -76,8 +77,8 @@ struct SharedInformer<K> {
     kind: Kind<K>,
     client: Client,
     config: InformerConfig<K>,
-    /// A label selector in addition to the configuration's: set when all uses of the kind are known.
-    selected: Mutex<Option<String>>,
+    /// The requests of controllers: set when all uses of the kind are known.
+    uses: Mutex<SharedUses>,
     /// Notifies the watches that they start again with a list.
     restarts: Sender<()>,
     /// Each has a watch of its own.
@@ -87,12 +88,7 @@ struct SharedInformer<K> {
     state: Mutex<InformerState<K>>,
     health: Health,
     presence: Presence,
-    started: AtomicBool,
-    /// Whether the entries that `keep_managers` selects are used.
-    keeps_records: AtomicBool,
-    /// Whether objects were stored without the entries that are kept now.
-    lacks_records: AtomicBool,
-    /// Our own writes whose versions cannot be compared with what is stored.
+    /// Counts own writes whose versions cannot be compared with what is stored.
     unordered: AtomicU64,
 }
 
@@ -138,7 +134,7 @@ impl<K: Watchable> Informer<K> {
             shared: Arc::new(SharedInformer {
                 kind,
                 client,
-                selected: Mutex::default(),
+                uses: Mutex::default(),
                 restarts: Sender::new(()),
                 store,
                 state: Mutex::new(InformerState { reflection, dispatch }),
@@ -146,9 +142,6 @@ impl<K: Watchable> Informer<K> {
                 places,
                 presence: Presence::new(config.optional),
                 config,
-                started: AtomicBool::new(false),
-                keeps_records: AtomicBool::new(true),
-                lacks_records: AtomicBool::new(false),
                 unordered: AtomicU64::new(0),
             }),
         }
@@ -236,7 +229,7 @@ impl<K: Watchable> Informer<K> {
     /// An informer runs once; a second call only waits for its `shutdown`.
     pub async fn run(self, shutdown: impl Future<Output = ()> + Send) {
         let mut tasks = JoinSet::new();
-        if !self.shared.started.swap(true, Ordering::Relaxed) {
+        if !std::mem::replace(&mut self.shared.uses().started, true) {
             self.shared.health.started();
             for source in 0..self.shared.places.len() {
                 tasks.spawn(watch::watch(self.shared.clone(), source));
@@ -316,7 +309,7 @@ impl<K: Watchable> SharedInformer<K> {
     }
 
     fn trim(&self, object: K) -> Result<K, Broken> {
-        self.config.trim(object, self.keeps_records.load(Ordering::Relaxed))
+        self.config.trim(object, self.uses().keep_records())
     }
 
     fn lock(&self) -> MutexGuard<'_, InformerState<K>> {

@@ -48,7 +48,7 @@ impl<K: Watchable> SharedInformer<K> {
         let nothing = BTreeMap::new();
         let labels = metadata.labels.as_ref().unwrap_or(&nothing);
         let has = |(key, value): (&str, &str)| labels.get(key).is_some_and(|has| has == value);
-        let selected = self.selected();
+        let selected = self.label();
         let selected = selected.as_deref().and_then(|pair| pair.split_once('='));
         let key = ObjectKey::new(metadata.namespace.as_deref(), "");
         let place = self.places.iter().find(|place| place.covers(&key));

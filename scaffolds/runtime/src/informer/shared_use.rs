@@ -1,31 +1,67 @@
 //! Requests of controllers to a shared informer, before and while it runs: the objects and the parts of their
 //! `managedFields` it keeps, and that its kind may be absent.
 
-use std::sync::{Arc, MutexGuard, PoisonError, atomic::Ordering};
+use std::sync::{Arc, MutexGuard, PoisonError};
 
 use super::{Informer, SharedInformer, Watchable, place::WatchRequest};
+
+/// The requests of the controllers that share an informer.
+#[derive(Default)]
+pub(super) struct SharedUses {
+    pub(super) started: bool,
+    /// A label selector in addition to the configuration's.
+    label: Option<String>,
+    records: Records,
+}
+
+/// Whether objects are stored with the `managedFields` entries that the configuration selects.
+#[derive(Clone, Copy, Default, PartialEq)]
+enum Records {
+    #[default]
+    Kept,
+    Dropped,
+    /// Kept of the objects that are stored from now on. Earlier ones lack them.
+    KeptFromNowOn,
+}
+
+impl SharedUses {
+    pub(super) fn keep_records(&self) -> bool {
+        self.records != Records::Dropped
+    }
+
+    /// Drops the label, if `everything` is asked for. Returns whether stored objects, or their records, are missing.
+    fn widen(&mut self, everything: bool) -> bool {
+        let lacks_records = self.records == Records::KeptFromNowOn;
+        if lacks_records {
+            self.records = Records::Kept;
+        }
+        (everything && self.label.take().is_some()) || lacks_records
+    }
+}
 
 impl<K: Watchable> Informer<K> {
     /// Keeps no `managedFields`, regardless of the configuration, until [`Self::keep_records`] is called.
     pub(crate) fn without_records(self) -> Self {
-        self.shared.keeps_records.store(false, Ordering::Relaxed);
+        self.shared.uses().records = Records::Dropped;
         self
     }
 
     /// Keeps the `managedFields` entries that the configuration selects, of objects that are stored from now on.
     /// [`Self::adapt`] adds those of objects that are stored already.
     pub(crate) fn keep_records(&self) {
-        let kept = self.shared.keeps_records.swap(true, Ordering::Relaxed);
-        if !kept && self.has_started() {
-            self.shared.lacks_records.store(true, Ordering::Relaxed);
-        }
+        let mut uses = self.shared.uses();
+        uses.records = match uses.records {
+            Records::Dropped if uses.started => Records::KeptFromNowOn,
+            Records::Dropped => Records::Kept,
+            kept => kept,
+        };
     }
 
     /// Watches only the objects with this label (one `key=value`), unless the configuration has a selector. To be
     /// called before the informer runs.
     pub(crate) fn select(&self, labels: &str) {
         if self.shared.config.label_selector.is_none() {
-            *self.shared.selected() = Some(labels.to_owned());
+            self.shared.uses().label = Some(labels.to_owned());
         }
     }
 
@@ -34,8 +70,7 @@ impl<K: Watchable> Informer<K> {
     /// changes, everything is listed once more, and [`Self::synced`] waits for that list; meanwhile the store keeps what
     /// it has.
     pub(crate) fn adapt(&self, everything: bool) {
-        let widened = everything && self.shared.selected().take().is_some();
-        if self.shared.lacks_records.swap(false, Ordering::Relaxed) || widened {
+        if self.shared.uses().widen(everything) {
             self.shared.change(|state| {
                 let sources = state.reflection.start_over();
                 self.shared.health.starts_over(&sources);
@@ -46,7 +81,7 @@ impl<K: Watchable> Informer<K> {
 
     /// Whether the watched namespaces may contain objects of the kind that the store does not.
     pub(crate) fn selects(&self) -> bool {
-        let selected = self.shared.selected().is_some();
+        let selected = self.shared.label().is_some();
         selected || !self.has_synced() || self.shared.places.iter().any(WatchRequest::has_selectors)
     }
 
@@ -70,15 +105,15 @@ impl<K: Watchable> Informer<K> {
     pub(crate) fn remove_index(&self, name: &str) {
         self.shared.store.write().remove_index(name);
     }
-
-    fn has_started(&self) -> bool {
-        self.shared.started.load(Ordering::Relaxed)
-    }
 }
 
 impl<K: Watchable> SharedInformer<K> {
     /// The label selector in addition to the configuration's.
-    pub(super) fn selected(&self) -> MutexGuard<'_, Option<String>> {
-        self.selected.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(super) fn label(&self) -> Option<String> {
+        self.uses().label.clone()
+    }
+
+    pub(super) fn uses(&self) -> MutexGuard<'_, SharedUses> {
+        self.uses.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,7 +1,7 @@
 //! The tasks of an informer: one per watch, and one for the resync. Each runs until it is aborted, even after errors
 //! and panics.
 
-use std::sync::{Arc, atomic::Ordering};
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures::StreamExt;
@@ -174,7 +174,7 @@ pub(super) async fn resync<K: Watchable>(shared: Arc<SharedInformer<K>>, period:
 impl<K: Watchable> SharedInformer<K> {
     pub(super) fn watcher_config(&self, place: &WatchRequest) -> watcher::Config {
         let mut config = self.config.watcher(place);
-        config.label_selector = config.label_selector.or_else(|| self.selected().clone());
+        config.label_selector = config.label_selector.or_else(|| self.label());
         config
     }
 
@@ -204,8 +204,7 @@ impl<K: Watchable> SharedInformer<K> {
                 text,
                 records,
             } => {
-                let has_records =
-                    records.is_some() && self.keeps_records.load(Ordering::Relaxed) && self.config.has_records();
+                let has_records = records.is_some() && self.uses().keep_records() && self.config.has_records();
                 let echo = |state: &mut InformerState<K>| state.reflection.echoed(source, &metadata, text, has_records);
                 match self.change(echo) {
                     Ok(()) => return,
@@ -254,7 +253,7 @@ impl<K: Watchable> SharedInformer<K> {
                 text,
                 records,
             } => {
-                let wanted = records.filter(|_| self.keeps_records.load(Ordering::Relaxed));
+                let wanted = records.filter(|_| self.uses().keep_records());
                 object.meta_mut().managed_fields = wanted.and_then(|text| self.config.records(&text));
                 let object = self.trim(object)?;
                 // The text does not contain the result of a transform.
