@@ -1,5 +1,6 @@
 //! The process around a manager: from flags to an exit code.
 
+mod config;
 mod dashboards;
 mod flags;
 mod manifests;
@@ -19,6 +20,7 @@ use kubewright_schema::files::Mode;
 use tokio::time::{Instant, sleep_until};
 use tracing::{error, info, warn};
 
+use self::config::ProcessConfig;
 use crate::{
     certificates::{self, Keeper, RenewalTiming, ServerIdentity, Settings},
     client::{self, Guards, WriteGate},
@@ -40,9 +42,6 @@ type Crd = kubewright_schema::CustomType<CustomResourceDefinition>;
 
 /// Set by `make dev` and by tests: see [`ManagerBuilder::report_unseen`](crate::ManagerBuilder::report_unseen).
 pub(crate) const DEVELOPMENT: &str = "KUBEWRIGHT_DEVELOPMENT";
-
-/// The time for which webhooks are served after the signal: until a Service no longer leads here, in API servers and kube-proxy.
-const DRAIN: Duration = Duration::from_secs(10);
 
 /// An operator: one process that runs a [`Manager`] until it is asked to stop.
 ///
@@ -149,10 +148,11 @@ impl Operator {
 
     async fn serve(self, setup: impl AsyncFnOnce(&Manager) -> Result<()>) -> Result<()> {
         let mut stop = pin!(signals::stop()?);
-        let drain = DRAIN.min(self.options.graceful_shutdown_timeout);
+        let process = ProcessConfig::of(&self.options, self.namespaced, |name| env::var_os(name).is_some())?;
+        let drain = process.drain;
         let started = tokio::select! {
             () = &mut stop => return Ok(()),
-            started = self.start(setup) => started?,
+            started = self.start(process, setup) => started?,
         };
         // Servers end when this is dropped.
         let served = started.served;
@@ -174,38 +174,25 @@ impl Operator {
     }
 
     /// Everything before the manager runs. Dropped at any await if the process is asked to stop.
-    async fn start(self, setup: impl AsyncFnOnce(&Manager) -> Result<()>) -> Result<Started> {
-        let (watched, selector) = (self.options.watched_namespaces(), self.options.watched_selector()?);
-        if self.namespaced && selector.is_some() {
-            let text = "this operator works in named namespaces only: no Role lets it find namespaces by their labels";
-            return Err(Error::Setup(format!(
-                "{text}\n\nhint: pass --namespace NAME instead of --namespace-selector"
-            )));
-        }
-        if self.namespaced && watched.is_empty() {
-            let text = "this operator works in named namespaces only, but none is set";
-            return Err(Error::Setup(format!(
-                "{text}\n\nhint: pass --namespace NAME, or set WATCH_NAMESPACE"
-            )));
-        }
+    async fn start(self, decided: ProcessConfig, setup: impl AsyncFnOnce(&Manager) -> Result<()>) -> Result<Started> {
         let metrics = Metrics::new();
         metrics.process();
         let config = client::config(self.options.kubeconfig.as_deref()).await?;
         let elected = Arc::<OnceLock<Arc<Election>>>::default();
         let client = self.client(&config, &metrics, &elected)?;
         let mut builder = Manager::builder(client.clone());
-        if let Some(selector) = selector {
+        if let Some(selector) = decided.selector {
             builder = builder.namespace_selector(selector)?;
         }
         let manager = builder
             .name(self.name)
             .access(config.clone(), self.agent(), self.options.watch_silence_timeout)
             .namespace(self.namespace(&config))
-            .watch_namespaces(watched)
+            .watch_namespaces(decided.watched)
             .default_workers(self.options.max_concurrent_reconciles.get())
             .graceful_shutdown_timeout(self.options.graceful_shutdown_timeout)
             .cache_sync_timeout(self.options.cache_sync_timeout)
-            .report_unseen(env::var_os(DEVELOPMENT).is_some())
+            .report_unseen(decided.report_unseen)
             .metrics(metrics.clone())
             .clock(Clock::of_this_process()?)
             .build();
@@ -214,10 +201,12 @@ impl Operator {
             manager: &manager,
             options: &self.options,
             namespaced: self.namespaced,
-            in_cluster: self.is_in_cluster(),
+            in_cluster: decided.in_cluster,
         };
         let mut served = manager.served();
-        served.certificate = metrics_certificate(&process)?;
+        if decided.makes_metrics_certificate {
+            served.certificate = Some(metrics_certificate(&process)?);
+        }
         let servers = Servers::start(&self.options, &config, &metrics, served).await?;
         if self.options.install_crds {
             crds::install(&client, &assembled(&self.crds)?).await?;
@@ -248,13 +237,6 @@ impl Operator {
             served,
             _servers: servers,
         })
-    }
-
-    /// Whether this process runs in a Pod of the cluster that it works for.
-    fn is_in_cluster(&self) -> bool {
-        // The kubelet sets it in every container; a kubeconfig may be for another cluster.
-        let in_pod = env::var_os("KUBERNETES_SERVICE_HOST").is_some();
-        in_pod && env::var_os("KUBECONFIG").is_none() && self.options.kubeconfig.is_none()
     }
 
     /// A client that only reads while another process leads.
@@ -313,21 +295,11 @@ struct Started {
     _servers: Servers,
 }
 
-/// The certificate of the metrics server, if this process makes it: a task of every replica does. Metrics are not needed
-/// for being ready.
-fn metrics_certificate(process: &Process<'_>) -> Result<Option<Held>> {
-    let (manager, options) = (process.manager, process.options);
-    if !options.metrics_own_cert || !options.metrics_secure || options.metrics_bind_address == BindAddress::Off {
-        return Ok(None);
-    }
-    if options.metrics_cert_path.is_some() {
-        let text = "the metrics server has two certificates";
-        let hint = "pass either --metrics-own-cert or --metrics-cert-path";
-        return Err(Error::Setup(format!("{text}\n\nhint: {hint}")));
-    }
+/// The certificate of the metrics server: a task of every replica makes it. Metrics are not needed for being ready.
+fn metrics_certificate(process: &Process<'_>) -> Result<Held> {
     let held = Held::default();
     let settings = Settings::of(process, ServerIdentity::METRICS, RenewalTiming::METRICS)?;
-    let keeper = Keeper::new(settings, held.shared(), manager.metrics());
-    certificates::keep(manager, "metrics-certificates", keeper);
-    Ok(Some(held))
+    let keeper = Keeper::new(settings, held.shared(), process.manager.metrics());
+    certificates::keep(process.manager, "metrics-certificates", keeper);
+    Ok(held)
 }
