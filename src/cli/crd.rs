@@ -2,11 +2,10 @@
 
 use super::ask::Usage;
 use super::cluster::Cluster;
-use super::external::RequestedKind;
 use super::given;
 use crate::project::change::NewApi;
 use crate::project::crd::{Definition, Wanted};
-use crate::project::{Group, KindName, Origin, Project, Version};
+use crate::project::{Group, KindName, Origin, Project, RequestedKind, Version};
 use crate::render;
 use anyhow::{Context, Result, anyhow};
 use serde_json::{Value, json};
@@ -63,7 +62,7 @@ pub fn adopted(project: &Project, from: &str, group: Option<Group>, kind: Option
 
 /// Notes for the author of an adopted kind.
 pub fn notes(new: &NewApi) -> Vec<String> {
-    let Some(definition) = &new.definition else {
+    let Some(definition) = &new.kind.definition else {
         return Vec::new();
     };
     let mut notes = Vec::new();
@@ -77,7 +76,7 @@ pub fn notes(new: &NewApi) -> Vec<String> {
         notes.push(format!(
             "\na webhook converts the versions of `{1}`; write it here, before `make manifests`: \
              `kubewright create webhook --group {0} --kind {1} --conversion`",
-            new.group, new.kind
+            new.kind.group, new.kind.name
         ));
     }
     if let Some(path) = render::first_optional_null(&definition.crd) {

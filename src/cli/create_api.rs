@@ -1,15 +1,15 @@
 //! `kubewright create api`: a kind with its controller.
 
 use super::ask::{Ask, Usage, confirm};
-use super::crd;
-use super::external::{self, RequestedKind};
 use super::session::{Session, access};
 use super::transition::{Seeded, Transition};
-use super::{kubebuilder, pattern, report};
+use super::{crd, external, kubebuilder, pattern, report};
 use crate::project::change::NewApi;
 use crate::project::controllers::NewController;
 use crate::project::kubernetes;
-use crate::project::{ControllerName, Group, Kind, KindName, Origin, Plural, Project, ShortName, Version};
+use crate::project::{
+    ControllerName, Group, Kind, KindName, Origin, Plural, Project, RequestedKind, ShortName, Version,
+};
 use crate::write::{Change, diff};
 use anyhow::{Result, anyhow};
 use std::path::Path;
@@ -99,9 +99,11 @@ pub fn run(dir: &Path, mut args: Args) -> Result<()> {
     let session = Session::open(dir, access(args.dry_run))?;
     let new = args.complete(&session.project)?;
     let project = session.project.with_api(&new)?;
-    let mut rest = session.project.forgetting(&new.group, &new.version, &new.kind);
-    for version in &new.others {
-        rest = rest.forgetting(&new.group, version, &new.kind);
+    let mut rest = session
+        .project
+        .forgetting(&new.kind.group, &new.kind.version, &new.kind.name);
+    for version in &new.kind.others {
+        rest = rest.forgetting(&new.kind.group, version, &new.kind.name);
     }
     let seeded = match force {
         true => Seeded::Afresh(&rest),
@@ -116,7 +118,7 @@ pub fn run(dir: &Path, mut args: Args) -> Result<()> {
     let before = session.project.clone();
     let changed = session.finish(&project, outcome, dry_run)?;
     next(&new, changed, dry_run);
-    if new.adopted && changed && !dry_run {
+    if new.kind.adopted && changed && !dry_run {
         crd::notes(&new).iter().for_each(|note| report::note(note));
     }
     if changed && !dry_run {
@@ -139,19 +141,19 @@ fn may_be_lost(changes: &[Change], yes: bool) -> Result<bool> {
 /// Notes about a kind with several versions.
 fn of_several(before: &Project, project: &Project, new: &NewApi) {
     let versions = before
-        .kind(&new.group, &new.kind)
+        .kind(&new.kind.group, &new.kind.name)
         .into_iter()
         .flat_map(|kind| &kind.versions);
-    let mut former = versions.filter(|version| version.storage && version.name != new.version);
+    let mut former = versions.filter(|version| version.storage && version.name != new.kind.version);
     if let (true, Some(former)) = (new.storage, former.next()) {
         report::note(&format!(
             "\n`{}` is stored from now on; run `make migrate-storage` for each cluster, after the next `make install` or \
              `make deploy`, and keep `{}` until that is done",
-            new.version, former.name
+            new.kind.version, former.name
         ));
     }
     let Some(kind) = project
-        .kind(&new.group, &new.kind)
+        .kind(&new.kind.group, &new.kind.name)
         .filter(|kind| kind.origin.is_project())
     else {
         return;
@@ -159,33 +161,37 @@ fn of_several(before: &Project, project: &Project, new: &NewApi) {
     let stored = kind
         .versions
         .iter()
-        .find(|version| version.storage && version.name != new.version);
-    if kind.conversion.as_ref().is_some_and(|known| !known.has(&new.version)) {
+        .find(|version| version.storage && version.name != new.kind.version);
+    if kind
+        .conversion
+        .as_ref()
+        .is_some_and(|known| !known.has(&new.kind.version))
+    {
         report::note(&format!(
             "\nobjects are not converted to `{}` yet: run `kubewright create webhook --group {} --kind {} --conversion`",
-            new.version, new.group, new.kind
+            new.kind.version, new.kind.group, new.kind.name
         ));
     } else if let (true, Some(stored)) = (new.resource, stored) {
         report::note(&format!(
             "\n`{}` stays the version that is stored; give `{}` the same fields, as `make manifests` will check, \
              or convert objects, with `kubewright create webhook --group {} --kind {} --conversion`",
-            stored.name, new.version, new.group, new.kind
+            stored.name, new.kind.version, new.kind.group, new.kind.name
         ));
     }
-    if let Some(controller) = kind.served_by(&new.version) {
+    if let Some(controller) = kind.served_by(&new.kind.version) {
         report::note(&format!(
             "controller `{0}` uses `{1}` and serves the objects of both; move it with `kubewright edit controller {0} --version {2}`",
-            controller.name, controller.version, new.version
+            controller.name, controller.version, new.kind.version
         ));
     }
 }
 
 fn next(new: &NewApi, changed: bool, dry_run: bool) {
     match (changed, dry_run) {
-        (false, _) => report::note(&format!("nothing to do: `{}` exists already", new.kind)),
+        (false, _) => report::note(&format!("nothing to do: `{}` exists already", new.kind.name)),
         (true, true) => {}
         (true, false) => {
-            let written = match new.origin {
+            let written = match new.kind.origin {
                 Origin::Project => "the CRD and the RBAC role",
                 Origin::Kubernetes | Origin::Crd => "the RBAC role",
             };
@@ -240,7 +246,7 @@ impl Args {
         }
         if self.makes_type() {
             external::without_domain(project, &requested.group)?;
-            self.not_kubernetes(project, &requested.group, &requested.kind)?;
+            self.not_kubernetes(project, &requested.group, &requested.name)?;
             return Ok(requested);
         }
         Ok(external::kubernetes(project, requested))
@@ -248,7 +254,7 @@ impl Args {
 
     /// The kind and the controller that these answers add to the project.
     fn resolve(self, project: &Project, subject: RequestedKind, inputs: pattern::Inputs) -> Result<NewApi> {
-        let known = project.kind(&subject.group, &subject.kind);
+        let known = project.kind(&subject.group, &subject.name);
         let whose = pattern::Whose {
             origin: subject.origin,
             adopted: subject.adopted || known.is_some_and(|kind| kind.adopted),
@@ -261,7 +267,7 @@ impl Args {
         if (subject.cluster, cluster) == (Some(true), Some(false)) {
             return Err(Usage::error(format!(
                 "objects of `{}` are cluster-scoped\n\nhint: leave out `--namespaced`",
-                subject.kind
+                subject.name
             )));
         }
         Ok(NewApi {
@@ -273,18 +279,14 @@ impl Args {
                 pattern,
                 finalizer: self.pattern.finalizer(),
             }),
-            group: subject.group,
-            version: subject.version,
-            kind: subject.kind,
-            plural: subject.plural.or(self.plural),
-            origin: subject.origin,
-            adopted: subject.adopted,
-            definition: subject.definition,
-            others: subject.others,
-            short_names: subject
-                .short_names
-                .or((!self.short_names.is_empty()).then_some(self.short_names)),
-            cluster: subject.cluster.or(cluster),
+            kind: RequestedKind {
+                plural: subject.plural.or(self.plural),
+                short_names: subject
+                    .short_names
+                    .or((!self.short_names.is_empty()).then_some(self.short_names)),
+                cluster: subject.cluster.or(cluster),
+                ..subject
+            },
             replace: self.force,
         })
     }

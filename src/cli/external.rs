@@ -1,51 +1,7 @@
 //! Kinds of other owners, and the names of Kubernetes' kinds in flags.
 
 use super::ask::Usage;
-use crate::project::{
-    Definition, Group, InvalidName, KindName, Origin, Plural, Project, ShortName, Version, kubernetes,
-};
-
-/// The kind for which `create api` runs.
-pub struct RequestedKind {
-    /// Its group, as PROJECT writes it.
-    pub group: Group,
-    /// Its version.
-    pub version: Version,
-    /// The kind.
-    pub kind: KindName,
-    /// Its owner.
-    pub origin: Origin,
-    /// Its plural, if the CRD or Kubernetes defines it.
-    pub plural: Option<Plural>,
-    /// Whether its objects are cluster-scoped, if the CRD or Kubernetes defines it.
-    pub cluster: Option<bool>,
-    /// Its short names, if the CRD of a kind of the project defines them.
-    pub short_names: Option<Vec<ShortName>>,
-    /// Whether the project takes it over with its CRD.
-    pub adopted: bool,
-    /// The other versions of that CRD.
-    pub others: Vec<Version>,
-    /// Its CRD, if it is or was another operator's.
-    pub definition: Option<Definition>,
-}
-
-impl RequestedKind {
-    /// A kind of the project.
-    pub fn own(group: Group, version: Version, kind: KindName) -> Self {
-        Self {
-            group,
-            version,
-            kind,
-            origin: Origin::Project,
-            plural: None,
-            cluster: None,
-            short_names: None,
-            adopted: false,
-            others: Vec::new(),
-            definition: None,
-        }
-    }
-}
+use crate::project::{Group, InvalidName, KindName, Origin, Project, RequestedKind, Version, kubernetes};
 
 /// A group as flags name it: Kubernetes' core group has no name, and is `core` in PROJECT.
 pub fn group(text: &str) -> Result<Group, InvalidName> {
@@ -75,13 +31,13 @@ pub fn version(project: &Project, group: Option<&Group>, kind: Option<&KindName>
 /// The kind of a controller without a new type: one of the project, or of Kubernetes.
 pub fn kubernetes(project: &Project, asked: RequestedKind) -> RequestedKind {
     let RequestedKind {
-        group, version, kind, ..
+        group, version, name, ..
     } = &asked;
-    let listed = project.api(group, version, kind).map(|api| api.kind.origin);
+    let listed = project.api(group, version, name).map(|api| api.kind.origin);
     if let Some(origin @ (Origin::Project | Origin::Crd)) = listed {
         return RequestedKind { origin, ..asked };
     }
-    match kubernetes::find(group, version, kind) {
+    match kubernetes::find(group, version, name) {
         None => asked,
         Some(known) => RequestedKind {
             group: known.project_group().parse().expect("Kubernetes' groups are DNS names"),

@@ -1,9 +1,8 @@
 //! The pattern of a new controller, by its name, with the inputs that it needs.
 
 use super::ask::{Ask, Usage};
-use super::external::RequestedKind;
 use crate::project::pattern::{self, Name};
-use crate::project::{Image, KindName, Origin, Pattern};
+use crate::project::{Image, KindName, Origin, Pattern, RequestedKind};
 use anyhow::Result;
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
@@ -99,13 +98,13 @@ impl Flags {
     /// The inputs that the given pattern needs, completed by questions. The kind may be missing, along with other flags.
     pub fn inputs(&self, ask: &mut Ask, subject: Option<&RequestedKind>) -> Result<Inputs> {
         if let (Some(pattern), Some(subject)) = (self.pattern, subject) {
-            pattern::fits(pattern, &subject.kind, subject.origin)?;
+            pattern::fits(pattern, &subject.name, subject.origin)?;
         }
         let (mut image, mut internal_kind) = (self.image.clone(), self.internal_kind.clone());
         if self.pattern.is_some_and(runs) {
             image = ask.need("--image", "Image that it runs", image, None)?;
         } else if self.pattern == Some(Name::Internal) {
-            let run = subject.and_then(|subject| format!("{}Run", subject.kind).parse().ok());
+            let run = subject.and_then(|subject| format!("{}Run", subject.name).parse().ok());
             internal_kind = ask.need("--internal-kind", "Internal kind", internal_kind, run)?;
         }
         Ok(Inputs { image, internal_kind })

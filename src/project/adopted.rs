@@ -62,11 +62,11 @@ impl Project {
     /// Refuses to replace the CRD of a kind that was taken over by one that does not serve all of its versions: their types would stay,
     /// with what the former CRD said.
     pub(super) fn adopted_versions_stay(&self, new: &NewApi) -> Result<()> {
-        let kind = self.kind(&new.group, &new.kind).filter(|kind| kind.adopted);
-        let Some(kind) = kind.filter(|_| new.adopted && new.replace) else {
+        let kind = self.kind(&new.kind.group, &new.kind.name).filter(|kind| kind.adopted);
+        let Some(kind) = kind.filter(|_| new.kind.adopted && new.replace) else {
             return Ok(());
         };
-        let served = |version: &Version| *version == new.version || new.others.contains(version);
+        let served = |version: &Version| *version == new.kind.version || new.kind.others.contains(version);
         match kind.versions.iter().find(|version| !served(&version.name)) {
             None => Ok(()),
             Some(gone) => bail!(
@@ -140,18 +140,18 @@ pub(super) const FROM_COPY: &str = "`kubewright create api --from-crd FILE --own
 
 /// Refuses to take over a kind that the project has, and to add a version to one that was taken over.
 pub(super) fn adopted_stays(kind: &Kind, new: &NewApi) -> Result<()> {
-    match (kind.adopted, new.adopted) {
+    match (kind.adopted, new.kind.adopted) {
         (false, true) => bail!(
             "`{}` of `{}` is a kind of this project already, with types that were not made from a CRD\n\n\
              hint: delete it first, with `kubewright delete api`",
             kind.name,
             kind.group
         ),
-        (true, false) if kind.version(&new.version).is_some() && new.storage => bail!(
+        (true, false) if kind.version(&new.kind.version).is_some() && new.storage => bail!(
             "`{0}` was taken over from a CRD, which selects the storage version\n\n\
              hint: move `storage: true` to `{1}` in a copy of the CRD (`make manifests` wrote one), and name that: {FROM_COPY}",
             kind.name,
-            new.version
+            new.kind.version
         ),
         (true, false) => bail!(
             "`{0}` was taken over from a CRD, and a generated type would have other fields\n\n\

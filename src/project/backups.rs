@@ -47,7 +47,7 @@ impl Project {
 
     /// The project with the kinds for backups that a stateful kind of `new` asks for.
     pub(super) fn with_backups(mut self, new: &NewApi) -> Result<Self> {
-        for (name, pattern) in beside(&new.kind)? {
+        for (name, pattern) in beside(&new.kind.name)? {
             let before = self.clone();
             let beside = new.another(&name, pattern, &self);
             self = self.joined(&beside)?;

@@ -5,35 +5,14 @@ use super::adopted::adopted_stays;
 use super::check::unknown;
 use super::controllers::NewController;
 use super::policies::PolicyForm;
-use super::{
-    Definition, Group, Kind, KindName, KindVersion, Origin, Pattern, Plural, Project, ShortName, Version, pattern,
-    plural,
-};
+use super::{Group, Kind, KindName, KindVersion, Pattern, Project, RequestedKind, Version, pattern};
 use anyhow::{Result, bail};
 
 /// The arguments of `create api`.
 #[derive(Clone, Debug)]
 pub struct NewApi {
-    /// The group without the domain.
-    pub group: Group,
-    /// The version.
-    pub version: Version,
-    /// The kind.
-    pub kind: KindName,
-    /// The plural; without it a new kind gets one by the rules of English.
-    pub plural: Option<Plural>,
-    /// The short names for kubectl.
-    pub short_names: Option<Vec<ShortName>>,
-    /// Whether its objects are cluster-scoped.
-    pub cluster: Option<bool>,
-    /// Its owner.
-    pub origin: Origin,
-    /// Whether the project takes the kind over with its CRD.
-    pub adopted: bool,
-    /// The CRD of a kind of another owner, or of one that is taken over.
-    pub definition: Option<Definition>,
-    /// The other versions of a CRD that is taken over.
-    pub others: Vec<Version>,
+    /// The kind, in the version to add.
+    pub kind: RequestedKind,
     /// Whether objects are stored in this version from now on. The first version of a kind is stored anyway.
     pub storage: bool,
     /// Whether to create the type; otherwise the kind has to exist in that version.
@@ -47,45 +26,24 @@ pub struct NewApi {
 impl NewApi {
     /// The same for another kind of its group, with a controller of this pattern unless it has one.
     pub(super) fn another(&self, name: &KindName, pattern: Pattern, project: &Project) -> Self {
-        let known = project.kind(&self.group, name);
+        let (group, version) = (&self.kind.group, &self.kind.version);
+        let known = project.kind(group, name);
         let served = known.is_some_and(|kind| !kind.controllers.is_empty());
-        let maker = project.kind(&self.group, &self.kind);
+        let maker = project.kind(group, &self.kind.name);
         Self {
-            kind: name.clone(),
-            plural: None,
-            short_names: None,
-            cluster: maker.filter(|_| known.is_none()).map(|maker| maker.cluster),
+            kind: RequestedKind {
+                cluster: maker.filter(|_| known.is_none()).map(|maker| maker.cluster),
+                origin: self.kind.origin,
+                ..RequestedKind::own(group.clone(), version.clone(), name.clone())
+            },
             resource: true,
             controller: (!served).then_some(NewController {
                 name: None,
                 pattern,
                 finalizer: false,
             }),
-            adopted: false,
-            definition: None,
             storage: false,
             replace: false,
-            ..self.clone()
-        }
-    }
-
-    /// The kind with only this version, without controllers.
-    fn kind(&self) -> Kind {
-        Kind {
-            group: self.group.clone(),
-            name: self.kind.clone(),
-            plural: self.plural.clone().unwrap_or_else(|| plural(&self.kind)),
-            short_names: self.short_names.clone().unwrap_or_default(),
-            cluster: self.cluster.unwrap_or_default(),
-            origin: self.origin,
-            adopted: self.adopted,
-            definition: self.definition.clone(),
-            versions: vec![KindVersion::new(self.version.clone(), true)],
-            controllers: Vec::new(),
-            webhooks: None,
-            conversion: None,
-            policy: None,
-            mutating_policy: None,
         }
     }
 }
@@ -97,7 +55,7 @@ impl Project {
         let mut project = self.joined(new)?;
         let pattern = new.controller.as_ref().map(|controller| &controller.pattern);
         if let Some(kind) = pattern.and_then(Pattern::internal_kind)
-            && project.api(&new.group, &new.version, kind).is_none()
+            && project.api(&new.kind.group, &new.kind.version, kind).is_none()
         {
             project = project.joined(&new.another(kind, Pattern::Child, &project))?;
         }
@@ -112,27 +70,34 @@ impl Project {
     /// Adds the kind, the version and the controller that are missing, without checking the result.
     pub(super) fn joined(&self, new: &NewApi) -> Result<Self> {
         let mut project = self.clone();
-        match project.kinds.iter_mut().find(|kind| kind.is(&new.group, &new.kind)) {
+        match project
+            .kinds
+            .iter_mut()
+            .find(|kind| kind.is(&new.kind.group, &new.kind.name))
+        {
             Some(kind) if new.resource => extend(kind, new, self)?,
-            Some(kind) if kind.version(&new.version).is_some() => {}
+            Some(kind) if kind.version(&new.kind.version).is_some() => {}
             None if new.resource => {
-                project.kinds.push(new.kind());
+                project.kinds.push(new.kind.alone());
                 project.sort();
             }
-            _ => bail!(unknown(&new.group, &new.version, &new.kind)),
+            _ => bail!(unknown(&new.kind.group, &new.kind.version, &new.kind.name)),
         }
-        for version in &new.others {
+        for version in &new.kind.others {
             let other = NewApi {
-                version: version.clone(),
+                kind: RequestedKind {
+                    version: version.clone(),
+                    others: Vec::new(),
+                    ..new.kind.clone()
+                },
                 controller: None,
-                others: Vec::new(),
                 storage: false,
                 ..new.clone()
             };
             project = project.joined(&other)?;
         }
         if let Some(controller) = &new.controller {
-            pattern::fits(controller.pattern.name(), &new.kind, new.origin)?;
+            pattern::fits(controller.pattern.name(), &new.kind.name, new.kind.origin)?;
             project.add_controller(new, controller)?;
         }
         Ok(project)
@@ -271,7 +236,7 @@ fn unused(kind: &Kind, version: &Version) -> Result<()> {
 /// Adds a version to an existing kind, unless it has it. Properties that versions share do not change, except with
 /// `replace` if this is the only version.
 fn extend(kind: &mut Kind, new: &NewApi, project: &Project) -> Result<()> {
-    if kind.origin != new.origin {
+    if kind.origin != new.kind.origin {
         bail!(
             "the project has `{}` of `{}` already, as {}: PROJECT names a kind by group and name\n\nhint: choose another `--group` or `--kind`",
             kind.name,
@@ -280,51 +245,51 @@ fn extend(kind: &mut Kind, new: &NewApi, project: &Project) -> Result<()> {
         );
     }
     adopted_stays(kind, new)?;
-    if new.replace && kind.has_only(&new.version) {
+    if new.replace && kind.has_only(&new.kind.version) {
         *kind = Kind {
             controllers: std::mem::take(&mut kind.controllers),
             webhooks: kind.webhooks.take(),
             conversion: kind.conversion.take(),
             policy: kind.policy.take(),
             mutating_policy: kind.mutating_policy.take(),
-            ..new.kind()
+            ..new.kind.alone()
         };
         return Ok(());
     }
-    if let (true, true, Some(names)) = (new.adopted, new.replace, &new.short_names) {
+    if let (true, true, Some(names)) = (new.kind.adopted, new.replace, &new.kind.short_names) {
         kind.short_names = names.clone();
     }
     shared_stays(kind, new)?;
     for version in kind
         .versions
         .iter_mut()
-        .filter(|it| new.replace && it.name == new.version)
+        .filter(|it| new.replace && it.name == new.kind.version)
     {
         version.types = None;
     }
     definition_stays(kind, new, project)?;
-    if kind.version(&new.version).is_none() {
-        let storage = !new.origin.is_project() || !kind.versions.iter().any(|version| version.storage);
-        kind.versions.push(KindVersion::new(new.version.clone(), storage));
+    if kind.version(&new.kind.version).is_none() {
+        let storage = !new.kind.origin.is_project() || !kind.versions.iter().any(|version| version.storage);
+        kind.versions.push(KindVersion::new(new.kind.version.clone(), storage));
         kind.versions.sort_by(|a, b| a.name.cmp(&b.name));
     }
     if new.storage {
-        kind.store(&new.version);
+        kind.store(&new.kind.version);
     }
     Ok(())
 }
 
 /// Refuses another CRD than the one that the types were made from.
 fn definition_stays(kind: &mut Kind, new: &NewApi, project: &Project) -> Result<()> {
-    let (Some(there), Some(given)) = (&kind.definition, &new.definition) else {
+    let (Some(there), Some(given)) = (&kind.definition, &new.kind.definition) else {
         return Ok(());
     };
-    if there.text == given.text || (new.adopted && new.replace) {
+    if there.text == given.text || (new.kind.adopted && new.replace) {
         kind.definition = Some(given.clone());
         return Ok(());
     }
     let (path, name) = (project.crd_path(kind), &kind.name);
-    match new.adopted {
+    match new.kind.adopted {
         true => bail!(
             "`{name}` was taken over from another CRD, which is in `{path}`\n\n\
              hint: its types are yours: change them, and run `make manifests`; or start afresh with `--force`, which shows what is lost"
@@ -342,12 +307,15 @@ fn shared_stays(kind: &Kind, new: &NewApi) -> Result<()> {
     let other = [
         (
             "--plural",
-            new.plural.as_ref().is_some_and(|given| *given != kind.plural),
+            new.kind.plural.as_ref().is_some_and(|given| *given != kind.plural),
             format!("the plural `{}`", kind.plural),
         ),
         (
             "--short-name",
-            new.short_names.as_ref().is_some_and(|given| *given != kind.short_names),
+            new.kind
+                .short_names
+                .as_ref()
+                .is_some_and(|given| *given != kind.short_names),
             match names.as_slice() {
                 [] => "no short name".to_owned(),
                 names => format!("the short name {}", names.join(", ")),
@@ -355,19 +323,19 @@ fn shared_stays(kind: &Kind, new: &NewApi) -> Result<()> {
         ),
         (
             kind.other_scope(),
-            new.cluster.is_some_and(|given| given != kind.cluster),
+            new.kind.cluster.is_some_and(|given| given != kind.cluster),
             format!("{} objects", if kind.cluster { "cluster-scoped" } else { "namespaced" }),
         ),
     ];
     match other.iter().find(|(_, differs, _)| *differs) {
         None => Ok(()),
-        Some((_, _, there)) if new.definition.is_some() => bail!(
+        Some((_, _, there)) if new.kind.definition.is_some() => bail!(
             "`{0}` exists already, with {there}, and this CRD differs\n\n\
              hint: change the CRD; or delete the kind first, with `kubewright delete api --group {1} --kind {0} --all-versions`",
             kind.name,
             kind.group
         ),
-        Some((flag, _, there)) if kind.has_only(&new.version) => bail!(
+        Some((flag, _, there)) if kind.has_only(&new.kind.version) => bail!(
             "`{}` exists already, with {there}\n\nhint: leave out `{flag}`, or start the kind afresh with `--force`",
             kind.name
         ),

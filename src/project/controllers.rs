@@ -33,21 +33,25 @@ pub struct NewController {
 impl Project {
     /// Adds a controller to the kind of `api`, or replaces the controller of that name if `api` requires it.
     pub(super) fn add_controller(&mut self, api: &NewApi, new: &NewController) -> Result<()> {
-        let Some(at) = self.kinds.iter().position(|kind| kind.is(&api.group, &api.kind)) else {
+        let Some(at) = self
+            .kinds
+            .iter()
+            .position(|kind| kind.is(&api.kind.group, &api.kind.name))
+        else {
             return Ok(());
         };
         let kind = &self.kinds[at];
         let name = match &new.name {
             Some(name) => name.clone(),
             // A second run without a name means the existing controller.
-            None => match kind.controllers.iter().find(|it| it.version == api.version) {
+            None => match kind.controllers.iter().find(|it| it.version == api.kind.version) {
                 Some(first) => first.name.clone(),
                 None => self.free_controller_name(kind)?,
             },
         };
         let mut finalizer = new.finalizer;
         if let Some((owner, existing)) = self.controller_of_module(&name) {
-            if !owner.is(&api.group, &api.kind) {
+            if !owner.is(&api.kind.group, &api.kind.name) {
                 bail!(
                     "controller `{name}` exists already, for `{}` of group `{}`\n\nhint: choose another `--controller-name`",
                     owner.name,
@@ -61,7 +65,7 @@ impl Project {
         controllers.retain(|other| other.name != name);
         controllers.push(Controller {
             name,
-            version: api.version.clone(),
+            version: api.kind.version.clone(),
             pattern: new.pattern.clone(),
             finalizer,
         });
@@ -128,13 +132,13 @@ fn may_replace(existing: &Controller, name: &ControllerName, api: &NewApi, new: 
             existing.name
         );
     }
-    if existing.version != api.version {
+    if existing.version != api.kind.version {
         bail!(
             "controller `{name}` exists already, and uses version `{}` of `{}`\n\n\
              hint: move it with `kubewright edit controller {name} --version {}`, or choose another `--controller-name`",
             existing.version,
-            api.kind,
-            api.version
+            api.kind.name,
+            api.kind.version
         );
     }
     if existing.pattern != new.pattern && !api.replace {

@@ -9,12 +9,12 @@ impl Project {
     /// the same fields.
     pub(super) fn types_stay(&self, project: &Self, new: &NewApi) -> Result<()> {
         let Some((before, after)) = self
-            .kind(&new.group, &new.kind)
-            .zip(project.kind(&new.group, &new.kind))
+            .kind(&new.kind.group, &new.kind.name)
+            .zip(project.kind(&new.kind.group, &new.kind.name))
         else {
             return Ok(());
         };
-        let afresh = |version: &&KindVersion| new.replace && version.name == new.version;
+        let afresh = |version: &&KindVersion| new.replace && version.name == new.kind.version;
         let mut stay = before.versions.iter().filter(|version| !afresh(version));
         let fields = if self.scales(before) != project.scales(after) {
             "the `replicas`"

@@ -2,7 +2,7 @@
 
 use super::change::NewApi;
 use super::check::near;
-use super::{Group, Kind, KindName, Origin, Project, Version, kubernetes};
+use super::{Group, Kind, KindName, Origin, Project, RequestedKind, Version, kubernetes};
 use anyhow::{Result, bail};
 
 /// API groups that a broken webhook must never block, because they are needed to repair the cluster. The groups of reviews have no
@@ -64,16 +64,12 @@ impl Project {
             return Ok(self.clone());
         };
         self.with_api(&NewApi {
-            group: group.clone(),
-            version: version.clone(),
-            kind: name.clone(),
-            plural: known.plural.parse().ok(),
-            short_names: None,
-            cluster: Some(known.cluster),
-            origin: Origin::Kubernetes,
-            adopted: false,
-            definition: None,
-            others: Vec::new(),
+            kind: RequestedKind {
+                plural: known.plural.parse().ok(),
+                cluster: Some(known.cluster),
+                origin: Origin::Kubernetes,
+                ..RequestedKind::own(group.clone(), version.clone(), name.clone())
+            },
             storage: false,
             resource: true,
             controller: None,

@@ -23,6 +23,7 @@ mod plural;
 mod policies;
 pub mod printable;
 mod release;
+mod requested;
 pub mod rust;
 mod rust_type;
 pub mod settings;
@@ -43,6 +44,7 @@ pub use pattern::Pattern;
 pub use plural::plural;
 pub use policies::{KindPolicy, PolicyForm};
 pub use release::Release;
+pub use requested::RequestedKind;
 pub use rust_type::RustType;
 pub use webhooks::{WebhookTypes, Webhooks};
 
