@@ -1,6 +1,6 @@
 //! The ClusterServiceVersion: what OLM installs, and what a catalogue shows.
 
-use super::{BundleError, Project, Release, Sources, definitions, install::Install};
+use super::{BundleError, ProjectObjects, Release, Sources, definitions, install::Install};
 use serde_json::{Map, Value, json};
 
 /// The oldest release that generated operators are tested on: docs/src/reference/kubernetes-versions.md.
@@ -10,7 +10,7 @@ const CAPABILITIES: &str = "Basic Install";
 
 /// The parts of the CSV from the rest of the bundle.
 #[derive(Debug)]
-pub(super) struct Parts {
+pub(super) struct CsvParts {
     pub name: String,
     pub install: Install,
     /// `permissions` and `clusterPermissions`.
@@ -22,8 +22,8 @@ pub(super) struct Parts {
 pub(super) fn of(
     sources: &Sources<'_>,
     release: &Release,
-    project: &Project<'_>,
-    parts: Parts,
+    project: &ProjectObjects<'_>,
+    parts: CsvParts,
 ) -> Result<Value, BundleError> {
     let mut install = parts.permissions;
     install.insert("deployments".to_owned(), parts.install.deployments.into());
@@ -62,7 +62,7 @@ pub(super) fn of(
 }
 
 /// The description for a catalogue, from Cargo.toml.
-fn described(sources: &Sources<'_>, release: &Release, project: &Project<'_>) -> Map<String, Value> {
+fn described(sources: &Sources<'_>, release: &Release, project: &ProjectObjects<'_>) -> Map<String, Value> {
     let package = sources.package;
     let title = definitions::title(&project.names.base);
     let mut spec = Map::new();

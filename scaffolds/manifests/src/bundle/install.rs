@@ -1,6 +1,6 @@
 //! The part that OLM installs: the Deployments, with the certificates and the namespaces that OLM gives them.
 
-use super::{BundleError, Project, kinds::named};
+use super::{BundleError, ProjectObjects, kinds::named};
 use crate::chart::ChartError;
 use crate::rendered::{self, text};
 use serde_json::{Map, Value, json};
@@ -33,7 +33,7 @@ pub(super) struct Install {
 }
 
 /// The names of the ServiceAccounts of the Deployments. OLM makes them, with nothing but a name.
-pub(super) fn accounts(project: &Project<'_>) -> Result<BTreeSet<String>, BundleError> {
+pub(super) fn accounts(project: &ProjectObjects<'_>) -> Result<BTreeSet<String>, BundleError> {
     let mut accounts = BTreeSet::new();
     for deployment in deployments(project) {
         let name = text(deployment, "/spec/template/spec/serviceAccountName");
@@ -71,7 +71,7 @@ fn is_empty(value: &Value) -> bool {
 }
 
 /// The Deployments. If the operator `serves` webhooks, it gets OLM's certificates.
-pub(super) fn of(project: &Project<'_>, serves: bool) -> Result<Install, BundleError> {
+pub(super) fn of(project: &ProjectObjects<'_>, serves: bool) -> Result<Install, BundleError> {
     let place = rendered::container(project.deployment).map_err(ChartError::from)?;
     let mut install = Install {
         deployments: Vec::new(),
@@ -100,7 +100,7 @@ pub(super) fn of(project: &Project<'_>, serves: bool) -> Result<Install, BundleE
     Ok(install)
 }
 
-fn deployments<'a>(project: &Project<'a>) -> impl Iterator<Item = &'a Value> {
+fn deployments<'a>(project: &ProjectObjects<'a>) -> impl Iterator<Item = &'a Value> {
     let objects = project.objects;
     objects.iter().filter(|object| text(object, "/kind") == "Deployment")
 }

@@ -1,6 +1,6 @@
 //! The objects that a bundle may have, and their form in it.
 
-use super::{BundleError, Project};
+use super::{BundleError, ProjectObjects};
 use crate::chart::Names;
 use crate::rendered::text;
 use serde_json::Value;
@@ -31,7 +31,7 @@ const APPLIED: [(&str, &str); 20] = [
 ];
 
 /// Every object is part of the CSV, or of a kind that OLM applies, and is in the operator's namespace or cluster-scoped.
-pub(super) fn check(project: &Project<'_>) -> Result<(), BundleError> {
+pub(super) fn check(project: &ProjectObjects<'_>) -> Result<(), BundleError> {
     let own = project.names.namespace.as_str();
     for object in project.objects {
         let is_applied = APPLIED.contains(&(group(object), text(object, "/kind")));

@@ -89,7 +89,7 @@ pub struct Bundle {
 pub fn bundle(sources: &Sources<'_>, release: &Release) -> Result<Bundle, BundleError> {
     let objects = sources.objects;
     let (deployment, names) = chart::operator(objects)?;
-    let project = Project {
+    let project = ProjectObjects {
         objects,
         deployment,
         names,
@@ -104,7 +104,7 @@ pub fn bundle(sources: &Sources<'_>, release: &Release) -> Result<Bundle, Bundle
         return Err(BundleError::Conversion);
     }
     let used: BTreeSet<usize> = [webhooks.used, permissions.used].into_iter().flatten().collect();
-    let parts = csv::Parts {
+    let parts = csv::CsvParts {
         name,
         install,
         permissions: permissions.granted,
@@ -137,14 +137,14 @@ pub fn bundle(sources: &Sources<'_>, release: &Release) -> Result<Bundle, Bundle
 
 /// The objects of a project.
 #[derive(Debug)]
-struct Project<'a> {
+struct ProjectObjects<'a> {
     objects: &'a [Value],
     /// The operator's Deployment.
     deployment: &'a Value,
     names: Names,
 }
 
-impl Project<'_> {
+impl ProjectObjects<'_> {
     /// The object of this kind and name, with its position.
     fn find(&self, kind: &str, name: &str) -> Option<(usize, &Value)> {
         let mut objects = self.objects.iter().enumerate();

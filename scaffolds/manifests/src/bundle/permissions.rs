@@ -1,6 +1,6 @@
 //! The permissions in the CSV: the rules of all roles that are bound to the ServiceAccounts of the Deployments.
 
-use super::{BundleError, Project, kinds::named};
+use super::{BundleError, ProjectObjects, kinds::named};
 use crate::rendered::text;
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,7 +18,7 @@ pub(super) struct Permissions {
 type Rules<'a> = BTreeMap<&'a str, Vec<Value>>;
 
 /// The permissions that the objects grant to these ServiceAccounts.
-pub(super) fn of(project: &Project<'_>, accounts: &BTreeSet<String>) -> Result<Permissions, BundleError> {
+pub(super) fn of(project: &ProjectObjects<'_>, accounts: &BTreeSet<String>) -> Result<Permissions, BundleError> {
     let mut out = Permissions::default();
     // OLM makes only the ServiceAccounts that have an entry, and each of its installations for all namespaces needs a Role.
     let mut namespaced: Rules<'_> = accounts.iter().map(|name| (name.as_str(), Vec::new())).collect();
@@ -62,7 +62,7 @@ pub(super) fn of(project: &Project<'_>, accounts: &BTreeSet<String>) -> Result<P
 
 /// The operator's ServiceAccounts in a binding: all its subjects, or no subject. A mixed binding is an error.
 fn bound<'a>(
-    project: &Project<'_>,
+    project: &ProjectObjects<'_>,
     binding: &Value,
     accounts: &'a BTreeSet<String>,
 ) -> Result<Vec<&'a str>, BundleError> {

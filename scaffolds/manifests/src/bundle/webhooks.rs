@@ -1,6 +1,6 @@
 //! Webhooks as descriptions of the CSV, from which OLM makes configurations, a Service, and certificates.
 
-use super::{BundleError, Project, kinds::named};
+use super::{BundleError, ProjectObjects, kinds::named};
 use crate::rendered::text;
 use kubewright_machinery::labels;
 use kubewright_machinery::names::LONGEST_LABEL;
@@ -36,7 +36,7 @@ pub(super) struct Webhooks {
 }
 
 /// The webhooks in configurations and definitions.
-pub(super) fn of(project: &Project<'_>) -> Result<Webhooks, BundleError> {
+pub(super) fn of(project: &ProjectObjects<'_>) -> Result<Webhooks, BundleError> {
     let (mut out, mut named_so) = (Webhooks::default(), BTreeMap::new());
     for object in project.objects {
         let kind = text(object, "/kind");
@@ -69,7 +69,7 @@ pub(super) fn of(project: &Project<'_>) -> Result<Webhooks, BundleError> {
 }
 
 /// `conversion.webhook` of a definition that the operator converts: what is there, or what the operator would write.
-fn conversion(definition: &Value, project: &Project<'_>) -> Option<Value> {
+fn conversion(definition: &Value, project: &ProjectObjects<'_>) -> Option<Value> {
     if text(definition, "/kind") != "CustomResourceDefinition" {
         return None;
     }
@@ -88,7 +88,7 @@ fn conversion(definition: &Value, project: &Project<'_>) -> Option<Value> {
 
 /// Writes the converter into a definition that has one, with the name of OLM's Service. OLM replaces it, with its certificates; until then, also during an
 /// upgrade, the API server refuses to convert: without a converter it would drop the fields that one version has and another one has not.
-pub(super) fn convert(definition: &mut Value, project: &Project<'_>) {
+pub(super) fn convert(definition: &mut Value, project: &ProjectObjects<'_>) {
     if let Some(mut webhook) = conversion(definition, project) {
         webhook["clientConfig"]["service"]["name"] = olm_service(project).into();
         definition["spec"]["conversion"] = json!({"strategy": "Webhook", "webhook": webhook});
@@ -97,7 +97,7 @@ pub(super) fn convert(definition: &mut Value, project: &Project<'_>) {
 
 /// The description of an admission webhook.
 fn admission(
-    project: &Project<'_>,
+    project: &ProjectObjects<'_>,
     kind: &str,
     entry: &Value,
     used: &mut BTreeSet<usize>,
@@ -164,7 +164,7 @@ fn refused(entry: &Value) -> Option<String> {
 
 /// The address of the operator: the parts of the Service in `reference` that OLM's own Service needs.
 fn server(
-    project: &Project<'_>,
+    project: &ProjectObjects<'_>,
     what: &str,
     reference: &Value,
     used: &mut BTreeSet<usize>,
@@ -195,7 +195,7 @@ fn server(
 }
 
 /// The name of the Service that OLM makes for the operator's Deployment.
-fn olm_service(project: &Project<'_>) -> String {
+fn olm_service(project: &ProjectObjects<'_>) -> String {
     let deployment = text(project.deployment, "/metadata/name");
     format!("{}-service", deployment.replace('.', "-"))
 }

@@ -16,7 +16,7 @@ const LEADER_FLAG: &str = "--leader-elect";
 
 /// The settings of a release for the operator.
 #[derive(Clone, Copy)]
-pub(super) struct Release<'a> {
+pub(super) struct OperatorRelease<'a> {
     pub names: &'a Names,
     /// Whether it looks for objects by their prefix: it has webhooks, or makes the certificate of its metrics.
     pub prefixed: bool,
@@ -51,7 +51,7 @@ pub(super) fn elects(container: &Value) -> bool {
 }
 
 /// Adds the arguments of the values, and what the operator has to be told about its release.
-pub(super) fn arguments(container: &mut Value, release: Release<'_>, blocks: &mut Blocks) {
+pub(super) fn arguments(container: &mut Value, release: OperatorRelease<'_>, blocks: &mut Blocks) {
     let more = "{{- range .Values.extraArgs }}\n- {{ quote . }}\n{{- end }}";
     let elects = elects(container);
     let base = release.names.base.as_str();

@@ -30,7 +30,7 @@ pub(crate) use self::names::Names;
 pub(crate) use program::execute;
 
 use self::marks::Blocks;
-use self::switches::{BUDGET, Parts, WEBHOOKS};
+use self::switches::{BUDGET, ProjectParts, WEBHOOKS};
 use crate::rendered::{self, text};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -95,9 +95,9 @@ pub enum ChartError {
 pub fn files(objects: &[Value], version: &str) -> Result<BTreeMap<String, String>, ChartError> {
     let (deployment, names) = operator(objects)?;
     marked(objects)?;
-    let parts = Parts::of(objects, &names);
+    let parts = ProjectParts::of(objects, &names);
     let webhooks = parts.has(WEBHOOKS);
-    let release = command::Release {
+    let release = command::OperatorRelease {
         names: &names,
         prefixed: webhooks || pod::makes_certificates(deployment),
         webhooks,

@@ -1,7 +1,7 @@
 //! The operator's Deployment: finds it, and moves what people change from it into the values of the chart.
 
 use super::ChartError;
-use super::command::{Release, arguments, elects, enabled, enabled_item, environment};
+use super::command::{OperatorRelease, arguments, elects, enabled, enabled_item, environment};
 use super::marks::{Blocks, IMAGE};
 use super::names::Names;
 use super::switches;
@@ -33,7 +33,7 @@ const OF_CONTAINER: [Lifted; 2] = [
 /// Moves fields of the operator's Deployment into values, and puts template text in their places.
 pub(super) fn lift(
     deployment: &mut Value,
-    release: Release<'_>,
+    release: OperatorRelease<'_>,
     blocks: &mut Blocks,
 ) -> Result<Map<String, Value>, ChartError> {
     let mut values = Map::new();

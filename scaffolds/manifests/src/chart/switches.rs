@@ -126,9 +126,9 @@ pub(super) fn of_volume(volume: &Value, names: &Names) -> Option<&'static str> {
 }
 
 /// The parts that a project has.
-pub(super) struct Parts(Vec<&'static str>);
+pub(super) struct ProjectParts(Vec<&'static str>);
 
-impl Parts {
+impl ProjectParts {
     /// The parts that these objects belong to.
     pub(super) fn of(objects: &[Value], names: &Names) -> Self {
         let mut parts: Vec<_> = objects.iter().filter_map(|object| of_object(object, names)).collect();

@@ -11,7 +11,7 @@ use std::path::Path;
 const KUBECONFIG: &str = "kubeconfig";
 
 /// A cluster of kind. Dropped, it deletes a cluster that it made.
-pub(super) struct Cluster<'a> {
+pub(super) struct KindCluster<'a> {
     kind: &'a Tool,
     name: &'a str,
     is_made: bool,
@@ -19,7 +19,7 @@ pub(super) struct Cluster<'a> {
     pub kubectl: Tool,
 }
 
-impl<'a> Cluster<'a> {
+impl<'a> KindCluster<'a> {
     /// Makes the cluster, unless one of this name exists.
     ///
     /// # Errors
@@ -102,7 +102,7 @@ impl<'a> Cluster<'a> {
     }
 }
 
-impl Drop for Cluster<'_> {
+impl Drop for KindCluster<'_> {
     fn drop(&mut self) {
         if self.is_made {
             let config = format!("{WORK}/{KUBECONFIG}");

@@ -13,7 +13,7 @@ mod signals;
 #[cfg(test)]
 mod tests;
 
-use self::cluster::Cluster;
+use self::cluster::KindCluster;
 use self::components::Kustomization;
 use crate::rendered::{Source, find, service_account, text};
 use crate::tool::Tool;
@@ -91,7 +91,7 @@ fn test(arguments: &TestArguments, streams: &mut Streams<'_>) -> Result<(), Stri
     step(streams, &format!("building {image}"));
     arguments.container_tool.run(&["build", "--tag", image, "."])?;
     step(streams, &format!("the cluster {}", arguments.cluster));
-    let cluster = Cluster::start(&arguments.kind, &arguments.cluster, &arguments.kubectl)?;
+    let cluster = KindCluster::start(&arguments.kind, &arguments.cluster, &arguments.kubectl)?;
     let kustomization = Kustomization::read()?;
     cluster.refuse_operators(&kustomization.namespace)?;
     cluster.load(image)?;
@@ -103,7 +103,7 @@ fn test(arguments: &TestArguments, streams: &mut Streams<'_>) -> Result<(), Stri
 
 fn test_in(
     arguments: &TestArguments,
-    cluster: &Cluster<'_>,
+    cluster: &KindCluster<'_>,
     kustomization: &Kustomization,
     streams: &mut Streams<'_>,
 ) -> Result<(), String> {

@@ -19,7 +19,7 @@ use tokio::{sync::Semaphore, task::spawn_blocking, time::timeout};
 use tracing::error;
 
 use super::{
-    each::{Converted, Each, Goal},
+    each::{Converted, ObjectConverter, TargetVersion},
     failure::Failures,
     review::{self, ConversionRequest},
 };
@@ -34,7 +34,7 @@ const LONGEST: usize = 256 << 20;
 /// Answers requests for the conversion of one kind.
 pub(super) struct Conversion {
     path: String,
-    each: Arc<Each>,
+    each: Arc<ObjectConverter>,
     /// One permit for each thread that may convert: others wait, and start nothing once nobody waits for them.
     threads: Arc<Semaphore>,
     panics: Counter,
@@ -42,7 +42,7 @@ pub(super) struct Conversion {
 }
 
 impl Conversion {
-    pub(super) fn new(path: String, each: Each, metrics: &Metrics) -> Self {
+    pub(super) fn new(path: String, each: ObjectConverter, metrics: &Metrics) -> Self {
         let panics = "controller_runtime_conversion_webhook_panics_total";
         let failures = "kubewright_conversion_failures_total";
         let labels = [("webhook", path.as_str())];
@@ -72,7 +72,7 @@ impl Conversion {
                 }
             };
             let threads = threads().min(request.count().div_ceil(SHARE)).max(1);
-            let goal = Goal {
+            let goal = TargetVersion {
                 is_alone: request.count() == 1,
                 deadline,
                 desired: request.desired.clone(),
@@ -97,7 +97,7 @@ impl Conversion {
 
     /// All objects, in their order. The functions run on threads of their own: one that does not return blocks no other
     /// request.
-    async fn convert(&self, body: Bytes, parts: Vec<Range<usize>>, goal: Goal) -> Result<Converted, String> {
+    async fn convert(&self, body: Bytes, parts: Vec<Range<usize>>, goal: TargetVersion) -> Result<Converted, String> {
         let parts = parts.into_iter().map(|part| async {
             let turn = goal.share.turn().await;
             let thread = Arc::clone(&self.threads).acquire_owned().await;

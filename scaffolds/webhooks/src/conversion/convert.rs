@@ -21,10 +21,10 @@ use super::{failure::Failure, kept, marks::Marks};
 const FINGERPRINT: usize = 16;
 
 /// A function between two versions, on encoded objects.
-pub(super) type Convert = Authored<dyn Fn(&Value) -> Result<Value, Why> + Send + Sync>;
+pub(super) type Convert = Authored<dyn Fn(&Value) -> Result<Value, ConversionFault> + Send + Sync>;
 
 /// The reason that a function did not convert an object.
-pub(super) enum Why {
+pub(super) enum ConversionFault {
     /// It does not fit its type.
     Undecodable(serde_json::Error),
     Failed(String),
@@ -97,9 +97,10 @@ pub(super) fn way<A: Object, B: Object, E: Into<BoxError>>(
     convert: impl Fn(A) -> Result<B, E> + Send + Sync + 'static,
 ) -> Convert {
     Authored::new(Arc::new(move |object: &Value| {
-        let object = A::deserialize(object).map_err(Why::Undecodable)?;
-        let converted = convert(object).map_err(|error| Why::Failed(error.into().to_string()))?;
-        serde_json::to_value(converted).map_err(|error| Why::Failed(format!("the result cannot be encoded: {error}")))
+        let object = A::deserialize(object).map_err(ConversionFault::Undecodable)?;
+        let converted = convert(object).map_err(|error| ConversionFault::Failed(error.into().to_string()))?;
+        serde_json::to_value(converted)
+            .map_err(|error| ConversionFault::Failed(format!("the result cannot be encoded: {error}")))
     }))
 }
 

@@ -27,7 +27,7 @@ const PART: usize = 64 << 10;
 const GROWTH: usize = 2;
 
 /// Converts objects.
-pub(super) struct Each {
+pub(super) struct ObjectConverter {
     pub(super) converter: Converter,
     /// `None` in tests of the functions alone.
     pub(super) stored: Option<Stored>,
@@ -35,7 +35,7 @@ pub(super) struct Each {
 
 /// The version that a request demands, and the end of the time for it.
 #[derive(Clone)]
-pub(super) struct Goal {
+pub(super) struct TargetVersion {
     pub(super) desired: String,
     pub(super) deadline: Instant,
     /// Whether the request has one object. API servers write objects one at a time.
@@ -44,7 +44,7 @@ pub(super) struct Goal {
     pub(super) share: Arc<Share>,
 }
 
-impl Goal {
+impl TargetVersion {
     /// Memory for work, once it is there.
     fn scratch(&self, bytes: usize) -> Result<Reserved, Failure> {
         let share = self.share.clone();
@@ -76,7 +76,7 @@ pub(super) struct Converted {
 
 impl Converted {
     /// Adds an object of a list of about this length.
-    fn push(&mut self, object: &str, length: usize, goal: &Goal) -> Result<(), Failure> {
+    fn push(&mut self, object: &str, length: usize, goal: &TargetVersion) -> Result<(), Failure> {
         let needed = object.len() + 1;
         let room = self.parts.last().map_or(0, |part| part.capacity() - part.len());
         if room < needed {
@@ -114,9 +114,9 @@ impl Converted {
     }
 }
 
-impl Each {
+impl ObjectConverter {
     /// Converts the objects in a part of a list.
-    pub(super) fn convert(&self, part: &str, goal: &Goal) -> Converted {
+    pub(super) fn convert(&self, part: &str, goal: &TargetVersion) -> Converted {
         let mut converted = Converted::default();
         for text in separate(part) {
             if Instant::now() > goal.deadline {
@@ -141,7 +141,7 @@ impl Each {
     /// # Errors
     ///
     /// A failure that is not the object's, and ends the request.
-    fn one(&self, text: &str, goal: &Goal, failures: &mut Failures) -> Result<Option<String>, Failure> {
+    fn one(&self, text: &str, goal: &TargetVersion, failures: &mut Failures) -> Result<Option<String>, Failure> {
         let failure = match self.converted(text, goal) {
             Ok(object) => return Ok(Some(object)),
             Err(failure) if failure.is_temporary => return Err(failure),
@@ -159,7 +159,7 @@ impl Each {
     }
 
     /// A shell as it is shown; `None` if not even its metadata can be decoded.
-    fn shown(&self, shell: Shell<'_>, goal: &Goal) -> Result<Option<String>, Failure> {
+    fn shown(&self, shell: Shell<'_>, goal: &TargetVersion) -> Result<Option<String>, Failure> {
         let Ok(bytes) = goal.share.cost(shell.fields(), SHELL_COPIES) else {
             return Ok(None);
         };
@@ -173,7 +173,7 @@ impl Each {
         self.converter.has(from) && self.converter.has(desired) && !self.converter.is_stored(desired)
     }
 
-    fn converted(&self, text: &str, goal: &Goal) -> Result<String, Failure> {
+    fn converted(&self, text: &str, goal: &TargetVersion) -> Result<String, Failure> {
         let shell = {
             let bytes = goal.share.cost([text.as_bytes()], COPIES)?;
             let _memory = goal.scratch(bytes)?;
@@ -192,7 +192,7 @@ impl Each {
     /// # Errors
     ///
     /// The stored object is not one that the version of the shell cannot show, or cannot be read.
-    fn written(&self, shell: &Value, goal: &Goal) -> Result<String, Failure> {
+    fn written(&self, shell: &Value, goal: &TargetVersion) -> Result<String, Failure> {
         let failed = |why: String| Failure::from(format!("of this object, only metadata is shown: {why}"));
         let Some(stored) = self.stored.as_ref().filter(|_| goal.is_alone) else {
             return Err(failed("it is written alone".to_owned()));
@@ -202,7 +202,7 @@ impl Each {
             Err(why) => Err(why),
         };
         let text = text.map_err(|why| failed(format!("the stored object cannot be read: {why}")))?;
-        let back = Goal {
+        let back = TargetVersion {
             desired: shell["apiVersion"].as_str().unwrap_or_default().to_owned(),
             ..goal.clone()
         };

@@ -12,7 +12,7 @@ use kubewright_schema::webhook::conversion_path;
 use super::{
     answer::Conversion,
     convert::{Converter, Spoke, Version, way},
-    each::Each,
+    each::ObjectConverter,
     stored::Stored,
 };
 use crate::webhook::{Hooked, Purpose, hook};
@@ -147,7 +147,7 @@ impl<H: Object + CustomResourceExt> Hub<H> {
         let path = conversion_path(kind.group(), kind.kind());
         let converter = self.converter()?;
         let stored = converter.stored.clone();
-        let each = Each {
+        let each = ObjectConverter {
             converter,
             stored: Some(Stored {
                 client: manager.client().clone(),

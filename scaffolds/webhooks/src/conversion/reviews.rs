@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use kube::CustomResourceExt;
 use kubewright_runtime::{Metrics, Object, Result};
 
-use super::{Hub, answer::Conversion, each::Each};
+use super::{Hub, answer::Conversion, each::ObjectConverter};
 use crate::server::{Endpoint, local_share};
 
 /// Answers ConversionReviews as an operator does, but that it cannot read the stored object.
@@ -16,7 +16,7 @@ impl Reviews {
     ///
     /// As [`Hub::register`].
     pub fn of<H: Object + CustomResourceExt>(hub: Hub<H>) -> Result<Self> {
-        let each = Each {
+        let each = ObjectConverter {
             converter: hub.converter()?,
             stored: None,
         };

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{
     body::{self, Parts},
-    convert::{Convert, Converter, Spoke, Version, Why},
+    convert::{ConversionFault, Convert, Converter, Spoke, Version},
     failure::Failure,
     kept, zero,
 };
@@ -113,15 +113,15 @@ impl Step<'_> {
     /// missing, they are filled in; then the object that was converted is returned as well.
     fn call(&self, convert: &Convert, version: &Version, object: &Value) -> Result<(Value, Option<Value>), Failure> {
         let result = convert.call(|convert| match convert(object) {
-            Err(Why::Undecodable(error)) => match zero::filled(object, version.schema()) {
+            Err(ConversionFault::Undecodable(error)) => match zero::filled(object, version.schema()) {
                 Some(filled) => Ok((convert(&filled)?, Some(filled))),
-                None => Err(Why::Undecodable(error)),
+                None => Err(ConversionFault::Undecodable(error)),
             },
             result => Ok((result?, None)),
         })?;
         result.map_err(|why| match why {
-            Why::Failed(why) => why.into(),
-            Why::Undecodable(error) => {
+            ConversionFault::Failed(why) => why.into(),
+            ConversionFault::Undecodable(error) => {
                 Failure::from(format!("the object does not fit the type of {}: {error}", version.name))
             }
         })

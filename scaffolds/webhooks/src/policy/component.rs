@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::{form::PolicyForm, mutating::Mutating, registered::Stated, validating::Validating};
+use super::{form::PolicyForm, mutating::Mutating, registered::RegisteredPolicy, validating::Validating};
 
 /// The files of `config/policy`; none if there are no policies. The API server evaluates policies in the order of their names.
-pub(crate) fn files(policies: &[Stated]) -> BTreeMap<String, Vec<Value>> {
+pub(crate) fn files(policies: &[RegisteredPolicy]) -> BTreeMap<String, Vec<Value>> {
     if policies.is_empty() {
         return BTreeMap::new();
     }

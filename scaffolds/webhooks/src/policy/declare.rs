@@ -34,12 +34,12 @@ use crate::scope::{Scope, scope_builders};
 /// all namespaces. A request that it objects to is refused, and so is one for which an expression has no value; for a kind
 /// of Kubernetes, where such a mistake could block the whole cluster, the author has to [choose](Self::failure_policy).
 pub struct Policy<F> {
-    pub(crate) declared: Declared,
+    pub(crate) declared: DeclaredPolicy,
     pub(crate) form: F,
 }
 
 /// The common declarations of both forms of policies.
-pub(crate) struct Declared {
+pub(crate) struct DeclaredPolicy {
     pub(crate) name: String,
     pub(crate) scope: Scope,
     /// Names and expressions.
@@ -63,7 +63,7 @@ impl<F> Policy<F> {
     }
 }
 
-impl Declared {
+impl DeclaredPolicy {
     pub(super) fn new<K>(kind: &Kind<K>, name: String) -> Self {
         Self {
             name,

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{
-    declare::{Declared, Policy},
+    declare::{DeclaredPolicy, Policy},
     form::PolicyForm,
 };
 use crate::scope::named;
@@ -42,7 +42,7 @@ pub(crate) fn documents<F: PolicyForm>(policy: &Policy<F>, operator: &str) -> [V
 }
 
 /// The common part of both forms.
-fn spec(declared: &Declared) -> Value {
+fn spec(declared: &DeclaredPolicy) -> Value {
     let scope = &declared.scope;
     let mut constraints = json!({"matchPolicy": "Equivalent", "resourceRules": [scope.rule()]});
     scope.select(&mut constraints);

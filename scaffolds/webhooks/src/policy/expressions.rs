@@ -6,7 +6,7 @@ use kubewright_schema::policy::{self, Purpose, Refused, excess};
 use serde_json::Value;
 
 use super::{
-    declare::{Declared, Policy},
+    declare::{DeclaredPolicy, Policy},
     form::PolicyForm,
     lint::refused,
 };
@@ -44,13 +44,13 @@ fn schema<'d>(definitions: &'d [Value], [group, plural, version]: [&str; 3]) -> 
 
 /// Compiles the expressions of one policy.
 pub(crate) struct Compiler<'p> {
-    declared: &'p Declared,
+    declared: &'p DeclaredPolicy,
     /// The schemas of the object and of the parameters.
     schemas: Option<[Option<&'p Value>; 2]>,
 }
 
 impl<'p> Compiler<'p> {
-    fn new(declared: &'p Declared, schemas: Option<[Option<&'p Value>; 2]>) -> Self {
+    fn new(declared: &'p DeclaredPolicy, schemas: Option<[Option<&'p Value>; 2]>) -> Self {
         Self { declared, schemas }
     }
 

@@ -4,7 +4,7 @@ use kubewright_runtime::Result;
 use kubewright_schema::policy;
 use serde_json::Value;
 
-use super::{declare::Declared, expressions::Compiler};
+use super::{declare::DeclaredPolicy, expressions::Compiler};
 use crate::scope::lint::Checked;
 
 /// A form of policies.
@@ -16,11 +16,11 @@ pub(crate) trait PolicyForm: Send + Sync + 'static {
     fn write(&self, spec: &mut Value, bound: &mut Value);
 
     /// Finds errors that the API server would refuse, other than in expressions.
-    fn lint(&self, declared: &Declared) -> Checked;
+    fn lint(&self, declared: &DeclaredPolicy) -> Checked;
 
     /// Compiles the expressions of the form.
     fn check(&self, compiler: &Compiler<'_>, policy: &policy::Policy) -> Result<()>;
 
     /// Notes about what the type could do in place of the policy, by the schema of the kind.
-    fn notes(&self, declared: &Declared, schema: &Value) -> Vec<String>;
+    fn notes(&self, declared: &DeclaredPolicy, schema: &Value) -> Vec<String>;
 }

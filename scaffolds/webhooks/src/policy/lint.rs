@@ -6,7 +6,7 @@ use kubewright_machinery::names::is_subdomain;
 use kubewright_runtime::{Error, Result};
 
 use super::{
-    declare::{Declared, Policy},
+    declare::{DeclaredPolicy, Policy},
     form::PolicyForm,
     params::ChosenParams,
 };
@@ -24,13 +24,13 @@ pub(crate) fn check<F: PolicyForm>(policy: &Policy<F>) -> Result<()> {
 }
 
 /// The error for a policy.
-pub(super) fn refused(declared: &Declared, why: &str, hint: &str) -> Error {
+pub(super) fn refused(declared: &DeclaredPolicy, why: &str, hint: &str) -> Error {
     let name = &declared.name;
     Error::Setup(format!("the policy `{name}` is refused: {why}\n\nhint: {hint}"))
 }
 
 /// Checks the common part of both forms.
-fn common(declared: &Declared) -> Checked {
+fn common(declared: &DeclaredPolicy) -> Checked {
     if !is_subdomain(&declared.name) {
         return wrong("that is not a name", "use lower case letters, digits, `-` and `.`");
     }
@@ -57,7 +57,7 @@ fn variables(all: &[[String; 2]]) -> Checked {
     Ok(())
 }
 
-fn params(declared: &Declared) -> Checked {
+fn params(declared: &DeclaredPolicy) -> Checked {
     let Some(params) = &declared.params else {
         return Ok(());
     };
@@ -81,7 +81,7 @@ fn params(declared: &Declared) -> Checked {
 }
 
 /// Finds policies that could block a cluster.
-fn dangers(declared: &Declared) -> Checked {
+fn dangers(declared: &DeclaredPolicy) -> Checked {
     touchable(&declared.scope, "no policy may be about")?;
     if is_of_kubernetes(&declared.scope.group) && declared.scope.failure_policy.is_none() {
         return wrong(

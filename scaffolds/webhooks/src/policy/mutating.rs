@@ -5,7 +5,7 @@ use kubewright_schema::policy::{self, Purpose, could_be_default};
 use serde_json::{Value, json};
 
 use super::{
-    declare::{Declared, Policy},
+    declare::{DeclaredPolicy, Policy},
     expressions::Compiler,
     form::PolicyForm,
 };
@@ -64,7 +64,7 @@ impl Policy<Mutating> {
     /// As [`mutating`](Self::mutating), for a kind that need not have a Rust type.
     pub fn mutating_kind<K>(kind: &Kind<K>, name: impl Into<String>) -> Self {
         Self {
-            declared: Declared::new(kind, name.into()),
+            declared: DeclaredPolicy::new(kind, name.into()),
             form: Mutating::default(),
         }
     }
@@ -102,7 +102,7 @@ impl PolicyForm for Mutating {
         spec["reinvocationPolicy"] = json!(if self.reinvoked { "IfNeeded" } else { "Never" });
     }
 
-    fn lint(&self, declared: &Declared) -> Checked {
+    fn lint(&self, declared: &DeclaredPolicy) -> Checked {
         if self.mutations.is_empty() {
             return wrong(
                 "it changes nothing",
@@ -124,7 +124,7 @@ impl PolicyForm for Mutating {
     }
 
     /// A note for each mutation that a default in the schema could replace.
-    fn notes(&self, declared: &Declared, _: &Value) -> Vec<String> {
+    fn notes(&self, declared: &DeclaredPolicy, _: &Value) -> Vec<String> {
         if !declared.is_about_all() {
             return Vec::new();
         }

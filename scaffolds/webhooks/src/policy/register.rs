@@ -11,7 +11,7 @@ use super::{
     expressions,
     form::PolicyForm,
     lint,
-    registered::{Expressions, Stated, state},
+    registered::{Expressions, RegisteredPolicy, state},
 };
 
 #[expect(private_bounds, reason = "the two forms are the constructors")]
@@ -27,7 +27,7 @@ impl<F: PolicyForm> Policy<F> {
         lint::check(&self)?;
         state(
             manager,
-            Stated {
+            RegisteredPolicy {
                 name: self.declared.name.clone(),
                 documents: documents(&self, manager.name()).into(),
                 expressions: Arc::new(self),

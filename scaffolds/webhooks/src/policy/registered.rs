@@ -12,7 +12,7 @@ use super::component;
 
 /// An admission policy that has been registered.
 #[derive(Clone)]
-pub(crate) struct Stated {
+pub(crate) struct RegisteredPolicy {
     pub(crate) name: String,
     /// As `make manifests` writes it.
     pub(crate) documents: Vec<Value>,
@@ -27,10 +27,10 @@ pub(crate) trait Expressions: Send + Sync {
 
 /// The policies that are registered with a manager, in the order in which they were added.
 #[derive(Default)]
-struct RegisteredPolicies(Mutex<Vec<Stated>>);
+struct RegisteredPolicies(Mutex<Vec<RegisteredPolicy>>);
 
 impl RegisteredPolicies {
-    fn all(&self) -> MutexGuard<'_, Vec<Stated>> {
+    fn all(&self) -> MutexGuard<'_, Vec<RegisteredPolicy>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -62,7 +62,7 @@ impl Component for RegisteredPolicies {
 /// # Errors
 ///
 /// [`Error::Setup`] if there is one of its name.
-pub(crate) fn state(manager: &Manager, policy: Stated) -> Result<()> {
+pub(crate) fn state(manager: &Manager, policy: RegisteredPolicy) -> Result<()> {
     let registered = manager.component::<RegisteredPolicies>();
     let mut policies = registered.all();
     if policies.iter().any(|known| known.name == policy.name) {

@@ -8,7 +8,7 @@ use kubewright_schema::policy::{self, Purpose, could_be_rule};
 use serde_json::{Value, json};
 
 use super::{
-    declare::{Declared, Policy},
+    declare::{DeclaredPolicy, Policy},
     expressions::Compiler,
     form::PolicyForm,
     validation::Validation,
@@ -54,7 +54,7 @@ impl Policy<Validating> {
     /// As [`validating`](Self::validating), for a kind that need not have a Rust type.
     pub fn validating_kind<K>(kind: &Kind<K>, name: impl Into<String>) -> Self {
         Self {
-            declared: Declared::new(kind, name.into()),
+            declared: DeclaredPolicy::new(kind, name.into()),
             form: Validating::default(),
         }
     }
@@ -95,7 +95,7 @@ impl PolicyForm for Validating {
         bound["validationActions"] = json!(self.actions());
     }
 
-    fn lint(&self, declared: &Declared) -> Checked {
+    fn lint(&self, declared: &DeclaredPolicy) -> Checked {
         if self.validations.is_empty() && self.annotations.is_empty() {
             return wrong("it demands nothing", "add `.validation(…)`");
         }
@@ -129,7 +129,7 @@ impl PolicyForm for Validating {
     }
 
     /// A note for each validation that could be a rule on the type.
-    fn notes(&self, declared: &Declared, schema: &Value) -> Vec<String> {
+    fn notes(&self, declared: &DeclaredPolicy, schema: &Value) -> Vec<String> {
         let scope = &declared.scope;
         let denies = self.actions.is_empty() || self.actions.contains(&ValidationAction::Deny);
         let of_writes = !scope.operations.contains(&Operation::Delete) && scope.conditions.is_empty();
@@ -161,7 +161,7 @@ impl Validating {
         .collect()
     }
 
-    fn lint_annotations(&self, declared: &Declared) -> Checked {
+    fn lint_annotations(&self, declared: &DeclaredPolicy) -> Checked {
         if self.annotations.len() > MOST_ANNOTATIONS {
             return wrong("it has more than 20 audit annotations", "leave some out");
         }

@@ -13,14 +13,14 @@ use kube::Client;
 use kubewright_runtime::{AnyObject, Error, Informer, Kind, Object, ObjectKey, Result, Store, component::KindId};
 use serde_json::Value;
 
-use super::review::{Request, Said};
+use super::review::{Request, ResponseExtras};
 use crate::scope::{FailurePolicy, Operation};
 
 /// One request for admission, passed to a [`Validator`](super::Validator) or a [`Defaulter`](super::Defaulter).
 pub struct Admission {
     request: Request,
     shared: Arc<Shared>,
-    said: Mutex<Said>,
+    said: Mutex<ResponseExtras>,
 }
 
 /// The shared state of the requests to one webhook.
@@ -94,11 +94,11 @@ impl Admission {
     }
 
     /// Takes the warnings and annotations so far.
-    pub(super) fn take_said(&self) -> Said {
+    pub(super) fn take_said(&self) -> ResponseExtras {
         mem::take(&mut *self.said())
     }
 
-    fn said(&self) -> MutexGuard<'_, Said> {
+    fn said(&self) -> MutexGuard<'_, ResponseExtras> {
         self.said.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

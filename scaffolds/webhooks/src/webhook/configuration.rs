@@ -4,7 +4,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::{LabelSelector, LabelSelecto
 use kubewright_schema::webhook::SERVICE;
 use serde_json::{Value, json};
 
-use super::{component::NAMESPACE, declare::Declared};
+use super::{component::NAMESPACE, declare::DeclaredWebhook};
 use crate::scope::Scope;
 
 /// The label that the API server gives each namespace, with its name.
@@ -13,7 +13,7 @@ const NAME_OF_NAMESPACE: &str = "kubernetes.io/metadata.name";
 const DOMAIN: &str = "kubewright.dev";
 
 /// Name and path of a webhook, and its entry in the configuration.
-pub(super) fn of(declared: &Declared) -> ([String; 2], Value) {
+pub(super) fn of(declared: &DeclaredWebhook) -> ([String; 2], Value) {
     let (name, path) = (name(declared), path(declared));
     let scope = &declared.scope;
     let mut entry = json!({
@@ -41,7 +41,7 @@ pub(super) fn of(declared: &Declared) -> ([String; 2], Value) {
 }
 
 /// `vfoobar-v1.test.example.com`: the API server demands a domain of three segments.
-fn name(declared: &Declared) -> String {
+fn name(declared: &DeclaredWebhook) -> String {
     let Scope {
         group, version, kind, ..
     } = &declared.scope;
@@ -55,7 +55,7 @@ fn name(declared: &Declared) -> String {
 }
 
 /// kubebuilder's path: `/validate-test-example-com-v1-foobar`.
-fn path(declared: &Declared) -> String {
+fn path(declared: &DeclaredWebhook) -> String {
     let verb = if declared.mutating { "mutate" } else { "validate" };
     let Scope {
         group, version, kind, ..
@@ -65,7 +65,7 @@ fn path(declared: &Declared) -> String {
 
 /// The selector of namespaces for a kind of others: that of the author, which leaves out the operator's own namespace as well,
 /// so that an operator that is down can start again. Kustomize replaces the placeholder by its name.
-fn namespaces(declared: &Declared) -> Option<LabelSelector> {
+fn namespaces(declared: &DeclaredWebhook) -> Option<LabelSelector> {
     if !declared.scope.namespaced || !declared.foreign {
         return None;
     }

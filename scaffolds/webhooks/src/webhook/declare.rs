@@ -51,9 +51,9 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 /// operator](Self::foreign), of which a webhook that is down could block the whole cluster, the author has to
 /// [choose](Self::failure_policy), and the operator's own namespace is left out.
 pub struct Webhook<K, A> {
-    pub(super) declared: Declared,
+    pub(super) declared: DeclaredWebhook,
     code: A,
-    reads: Vec<Read>,
+    reads: Vec<DeclaredRead>,
     kind: PhantomData<fn() -> K>,
 }
 
@@ -61,13 +61,13 @@ pub struct Webhook<K, A> {
 type AddCache = Box<dyn FnOnce(&Manager, &mut Caches) + Send + Sync>;
 
 /// A kind that a webhook reads.
-struct Read {
+struct DeclaredRead {
     cache: AddCache,
     rule: Rule,
 }
 
 /// The fields of a webhook's configuration.
-pub(super) struct Declared {
+pub(super) struct DeclaredWebhook {
     pub(super) mutating: bool,
     pub(super) scope: Scope,
     /// Whether others own the kind.
@@ -114,7 +114,7 @@ scope_builders!(impl[K: AnyObject, A] Webhook<K, A>);
 
 impl<K: AnyObject, A> Webhook<K, A> {
     fn of(kind: &Kind<K>, code: A, mutating: bool) -> Self {
-        let declared = Declared {
+        let declared = DeclaredWebhook {
             mutating,
             scope: Scope::of(kind),
             foreign: scope::lint::is_of_kubernetes(kind.group()),
@@ -151,7 +151,7 @@ impl<K: AnyObject, A> Webhook<K, A> {
     /// As [`reads`](Self::reads), for a kind that may have no Rust type: see [`Admission::of`](super::Admission::of).
     pub fn reads_of<C: AnyObject>(mut self, kind: &Kind<C>) -> Self {
         let read = kind.clone();
-        self.reads.push(Read {
+        self.reads.push(DeclaredRead {
             cache: Box::new(move |manager, caches| caches.add(&read, manager.informer_of(&read))),
             rule: Rule::new(&[kind.group()], &[kind.plural()], &["get", "list", "watch"]),
         });

@@ -3,7 +3,7 @@
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::LabelSelector;
 use kubewright_runtime::{Error, Result};
 
-use super::{component::NAMESPACE, conditions, declare::Declared};
+use super::{component::NAMESPACE, conditions, declare::DeclaredWebhook};
 use crate::scope::{
     self, FailurePolicy, Operation,
     lint::{Checked, touchable, wrong},
@@ -17,7 +17,7 @@ const SECONDS: std::ops::RangeInclusive<u64> = 1..=30;
 /// # Errors
 ///
 /// [`Error::Setup`] with what is wrong, and what to do.
-pub(super) fn check(declared: &Declared) -> Result<()> {
+pub(super) fn check(declared: &DeclaredWebhook) -> Result<()> {
     let checked = scope::lint::check(&declared.scope, "it is asked about")
         .and_then(|()| mutates(declared))
         .and_then(|()| limits(declared))
@@ -31,14 +31,14 @@ pub(super) fn check(declared: &Declared) -> Result<()> {
     })
 }
 
-fn mutates(declared: &Declared) -> Checked {
+fn mutates(declared: &DeclaredWebhook) -> Checked {
     match declared.mutating && declared.scope.operations.contains(&Operation::Delete) {
         true => wrong("a deletion has no object to change", "leave `Operation::Delete` out"),
         false => Ok(()),
     }
 }
 
-fn limits(declared: &Declared) -> Checked {
+fn limits(declared: &DeclaredWebhook) -> Checked {
     let limit = declared.timeout;
     if limit.subsec_nanos() == 0 && SECONDS.contains(&limit.as_secs()) {
         return Ok(());
@@ -60,7 +60,7 @@ fn placeholder(namespaces: Option<&LabelSelector>) -> Checked {
 }
 
 /// Finds webhooks that could block a cluster. `*/*` cannot be declared, because a webhook is for objects of one type.
-fn dangers(declared: &Declared) -> Checked {
+fn dangers(declared: &DeclaredWebhook) -> Checked {
     touchable(&declared.scope, "no webhook may be asked about")?;
     if !declared.foreign {
         return Ok(());

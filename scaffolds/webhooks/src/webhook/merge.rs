@@ -39,7 +39,7 @@ fn fields(original: &Map<String, Value>, before: &Map<String, Value>, after: &Ma
 
 fn items(original: &[Value], before: &[Value], after: &[Value]) -> Value {
     let same_length = before.len() == after.len();
-    let mut free = Free::of(before);
+    let mut free = UnmatchedItems::of(before);
     // Equal items first, so that none of them is taken for another one.
     let equal: Vec<_> = after.iter().map(|item| free.take_equal(item)).collect();
     let merged = after.iter().zip(equal).enumerate().map(|(index, (item, equal))| {
@@ -62,7 +62,7 @@ fn name(item: &Value) -> Option<&str> {
 
 /// The items of a list that have not been matched yet. Each look-up takes constant time: users write lists with a hundred
 /// thousand items.
-struct Free<'a> {
+struct UnmatchedItems<'a> {
     taken: Vec<bool>,
     /// The places of equal items, in descending order.
     equal: HashMap<&'a Value, Vec<usize>>,
@@ -70,7 +70,7 @@ struct Free<'a> {
     named: HashMap<&'a str, Vec<usize>>,
 }
 
-impl<'a> Free<'a> {
+impl<'a> UnmatchedItems<'a> {
     fn of(items: &'a [Value]) -> Self {
         let mut free = Self {
             taken: vec![false; items.len()],

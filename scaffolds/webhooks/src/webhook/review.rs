@@ -160,7 +160,7 @@ impl Request {
 
 /// The parts of the answer besides the verdict.
 #[derive(Debug, Default)]
-pub(super) struct Said {
+pub(super) struct ResponseExtras {
     /// For the client, as headers.
     pub(super) warnings: Vec<String>,
     /// For the audit log.
@@ -174,7 +174,7 @@ pub(super) struct Answer {
     pub(super) refusal: Option<Value>,
     /// The operations of a JSON patch; empty if nothing changes.
     pub(super) patch: Vec<Value>,
-    pub(super) said: Said,
+    pub(super) said: ResponseExtras,
 }
 
 impl Answer {
@@ -219,7 +219,7 @@ mod tests {
     fn a_patch_comes_with_its_type_and_a_refusal_without() {
         let patch = vec![json!({"op": "add", "path": "/a", "value": 1})];
         let answer = |refusal| {
-            let (patch, said) = (patch.clone(), Said::default());
+            let (patch, said) = (patch.clone(), ResponseExtras::default());
             Answer { refusal, patch, said }.review("u")["response"].clone()
         };
         let allowed = answer(None);

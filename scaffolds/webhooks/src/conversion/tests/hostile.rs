@@ -14,7 +14,7 @@ use super::{
     V1, V2, ask,
     kinds::{to_v1, to_v2},
 };
-use crate::conversion::{Converter, Hub, answer::Conversion, each::Each, kept};
+use crate::conversion::{Converter, Hub, answer::Conversion, each::ObjectConverter, kept};
 
 const FIELDS: [&str; 12] = [
     "spec", "status", "metadata", "labels", "target", "colour", "items", "host", "port", "tries", "ready", "unknown",
@@ -148,7 +148,7 @@ fn converted(object: &Value, desired: &str) -> (Value, usize) {
             to_v2(old)
         },
     );
-    let each = Each {
+    let each = ObjectConverter {
         converter: hub.converter().unwrap(),
         stored: None,
     };

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use tower::service_fn;
 
 use self::kinds::{hub, to_v1, to_v2, v1};
-use super::{answer::Conversion, convert::Converter, each::Each, *};
+use super::{answer::Conversion, convert::Converter, each::ObjectConverter, *};
 use crate::{
     server::{Endpoint, local_share},
     webhook::{component, hooks},
@@ -53,7 +53,7 @@ fn converter() -> Converter {
 
 /// A conversion that answers reviews without an API server.
 fn conversion(metrics: &Metrics) -> Arc<Conversion> {
-    let each = Each {
+    let each = ObjectConverter {
         converter: converter(),
         stored: None,
     };

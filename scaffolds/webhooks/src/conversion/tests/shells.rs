@@ -21,7 +21,7 @@ fn beside_text(stored: String) -> Arc<Conversion> {
         let answer = Response::builder().status(code).body(Body::from(body.into_bytes()));
         ready(Ok::<_, Infallible>(answer.unwrap()))
     });
-    let each = Each {
+    let each = ObjectConverter {
         converter: converter(),
         stored: Some(Stored {
             client: Client::new(server, "default"),

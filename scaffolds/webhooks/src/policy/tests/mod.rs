@@ -13,7 +13,7 @@ use k8s_openapi::api::{
 };
 use serde_json::{Value, json};
 
-use super::{component::files, expressions, registered::Stated, *};
+use super::{component::files, expressions, registered::RegisteredPolicy, *};
 use crate::{
     scope::{FailurePolicy, Operation},
     testing::Trial,
@@ -122,7 +122,7 @@ fn everything_that_is_declared_is_written() {
 
 #[test]
 fn policies_are_written_in_the_order_of_their_names() {
-    let stated = |name: &str| Stated {
+    let stated = |name: &str| RegisteredPolicy {
         name: name.to_owned(),
         documents: vec![json!({"name": name})],
         expressions: Arc::new(about("true")),
