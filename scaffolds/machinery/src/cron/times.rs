@@ -67,7 +67,7 @@ fn first_of(
     }
 }
 
-/// Whether a day matches: by both of its fields, or by either one if none of them is `*`.
+/// Whether a day matches both of its fields, or, if both of them are restricted (not `*`), either one.
 fn has_day([_, _, days, months, weekdays]: &[FieldValues; 5], day: i64) -> bool {
     let date = Date::from_days(day);
     // The first day of 1970 was a Thursday.

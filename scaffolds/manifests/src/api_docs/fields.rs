@@ -14,8 +14,8 @@ pub struct Row {
     pub description: String,
 }
 
-/// The fields of an object with that schema. Where there are more than `most` below a field of `spec` or `status`, they are left
-/// out, and the row says how `explain`, a command that takes the path after a dot, lists them.
+/// The fields of an object with that schema. If a field of `spec` or `status` has more than `most` fields below it, they are left
+/// out, and its row contains the command that lists them: `explain` with the field's path after a dot.
 pub fn rows(schema: &Value, explain: &str, most: usize) -> Vec<Row> {
     let mut rows = Vec::new();
     for (name, field) in properties(schema) {

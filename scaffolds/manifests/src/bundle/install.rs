@@ -46,7 +46,7 @@ pub(super) fn accounts(project: &ProjectObjects<'_>) -> Result<BTreeSet<String>,
     Ok(accounts)
 }
 
-/// The object has only what OLM gives it, and labels of which OLM writes its own.
+/// Checks that OLM can create the object: it has no other fields than the ones that OLM sets, and labels, which OLM replaces.
 fn plain(object: &Value) -> Result<(), BundleError> {
     let fields = object.as_object().into_iter().flatten();
     let metadata = object["metadata"].as_object().into_iter().flatten();

@@ -48,8 +48,8 @@ pub struct Sources<'a> {
     pub objects: &'a [Value],
     /// Examples. Those of the operator's own kinds become `alm-examples`.
     pub samples: &'a [Value],
-    /// The author's additions and changes to the CSV: merged into it as a JSON merge patch, but for the kinds in `owned`, each of which is
-    /// merged into the one with its name and version.
+    /// The author's additions and changes to the CSV, merged into it as a JSON merge patch. Each kind in `owned` is merged into the kind
+    /// with the same name and version.
     pub base: Option<&'a Value>,
     /// The package of the operator.
     pub package: &'a Package,

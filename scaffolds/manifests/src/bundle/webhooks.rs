@@ -87,7 +87,7 @@ fn conversion(definition: &Value, project: &ProjectObjects<'_>) -> Option<Value>
 }
 
 /// Writes the converter into a definition that has one, with the name of OLM's Service. OLM replaces it, with its certificates; until then, also during an
-/// upgrade, the API server refuses to convert: without a converter it would drop the fields that one version has and another one has not.
+/// upgrade, the API server refuses to convert: without a converter it would drop fields that only one of the versions has.
 pub(super) fn convert(definition: &mut Value, project: &ProjectObjects<'_>) {
     if let Some(mut webhook) = conversion(definition, project) {
         webhook["clientConfig"]["service"]["name"] = olm_service(project).into();

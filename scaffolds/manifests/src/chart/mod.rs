@@ -5,10 +5,10 @@
 //! change about the operator's Deployment becomes a value of the chart, with what the Deployment has as its default.
 //!
 //! # Guarantees
-//! - With default values, as the release `<prefix>` in the project's namespace, Helm renders the objects that it was given, but for two
-//!   kinds of differences: the namespace itself and the objects of the Prometheus operator are left out, and CRDs have the annotation that
-//!   keeps them. With `namespace.create`, `serviceMonitor.enabled` and `prometheusRule.enabled`, and without `crds.keep`, there is none.
-//! - What `install: namespace` renders, a user with the role `admin` in the namespace may install, once somebody has installed the rest.
+//! - With default values, as the release `<prefix>` in the project's namespace, Helm renders the given objects with two differences: the
+//!   namespace itself and the objects of the Prometheus operator are left out, and CRDs have the annotation that keeps them. With
+//!   `namespace.create`, `serviceMonitor.enabled` and `prometheusRule.enabled`, and without `crds.keep`, it renders exactly these objects.
+//! - A user with the role `admin` in the namespace may install the objects of `install: namespace`, once the rest is installed.
 //! - Releases in two namespaces share no name of an object, but for the CRDs.
 //! - Braces in descriptions and elsewhere are printed as they are.
 //! - The same objects give the same bytes.

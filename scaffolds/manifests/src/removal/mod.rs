@@ -3,7 +3,7 @@
 //! # Guarantees
 //! - The operator runs until all objects of its kinds are gone, so that it can clean up after them, and until their children are: a garbage
 //!   collector that lags behind does not collect children of a kind whose CRD is gone.
-//! - The namespace stays if `make deploy` has not made it, if it has objects of others, or if not all of its objects can be listed.
+//! - The namespace stays if `make deploy` has not made it, if it has other objects, or if not all of its objects can be listed.
 
 mod namespace;
 mod objects;

@@ -13,8 +13,7 @@ const OF_KUBERNETES: [&str; 6] = [
     "ServiceAccount/default",
 ];
 
-/// Deletes the namespace that is among the objects of the project. Otherwise the text says why it stays; `None` if it is gone, or none of the
-/// project's.
+/// Deletes the namespace that is among the objects of the project. Returns why it stays; `None` if it is gone, or the project has none.
 ///
 /// # Errors
 /// kubectl fails.

@@ -190,7 +190,7 @@ impl Deployed<'_> {
         rolled_out.map_err(|_| self.failed("the operator does not become available"))
     }
 
-    /// Each sample becomes Ready, except those of these names.
+    /// Checks that each sample becomes Ready, unless its name is in `except`.
     fn reconciles_samples(&self, except: &[String], streams: &mut Streams<'_>) -> Result<(), String> {
         const FOLDER: &str = "config/samples";
         if components::listed(FOLDER, "resources")?.is_empty() {

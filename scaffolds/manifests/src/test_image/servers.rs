@@ -12,7 +12,7 @@ use std::time::Duration;
 
 /// The limit for kubectl to forward a port.
 const FORWARDED: Duration = Duration::from_secs(10);
-/// The time until each API server knows a new binding.
+/// The time until each API server applies a new binding.
 const BOUND: Duration = Duration::from_secs(1);
 /// An account that may read the metrics.
 const READER: &str = "metrics-test";

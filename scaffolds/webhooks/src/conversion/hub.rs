@@ -75,9 +75,9 @@ use crate::webhook::{Hooked, Purpose, hook};
 /// # Caveats
 ///
 /// The functions get no client: they must depend on nothing but the object, and return the same each time. A client that
-/// replaces an object without the annotation, which it has not read before, replaces what is in it too. Kubernetes limits
-/// all annotations of an object to 262,144 bytes; an object of which a version cannot hold more than that is shown
-/// without it, with the label `<group>/<version>-only: too-large.…`, and not written in that version.
+/// replaces an object without having read its annotation also replaces the values in the annotation. Kubernetes limits all
+/// annotations of an object to 262,144 bytes. If a version lacks more than that of an object, it shows the object without
+/// the annotation, with the label `<group>/<version>-only: too-large.…`, and refuses writes of it.
 ///
 /// A required field that is missing is taken for its default, or the zero value of its type: the API server converts
 /// objects without the fields of one owner, to find out which fields others own.

@@ -41,8 +41,8 @@ struct Lost {
 /// The levels of the annotation's text around a value.
 const LEVELS: usize = 4;
 
-/// The values of `original` that the annotation has to keep beside the body `converted`, of which `back` is the conversion back;
-/// `None` if nothing is lost.
+/// The values of `original` that the annotation has to keep beside `converted`, because they differ in `back`, the conversion
+/// of `converted` to the first version. `None` if nothing is lost.
 ///
 /// # Errors
 ///

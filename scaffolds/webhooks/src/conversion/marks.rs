@@ -50,8 +50,8 @@ impl Marks {
         self.reasons.is_empty()
     }
 
-    /// Whether they say that the object could not be converted, so that it has nothing but its metadata. Whoever may write the
-    /// object may write them.
+    /// Whether one marks an object that could not be converted, and so has nothing but its metadata. Every writer of the
+    /// object can write marks.
     pub(super) fn are_of_a_shell(&self) -> bool {
         self.reasons.values().any(|reason| reason == NOT_CONVERTIBLE)
     }

@@ -73,8 +73,8 @@ impl DeclaredPolicy {
         }
     }
 
-    /// Whether it is about all objects of the kind, for all that the schema of the kind knows: a policy that is could be part of
-    /// the type.
+    /// Whether the policy covers all objects of the kind, by conditions that a schema can express: it could be part of the
+    /// type.
     pub(super) fn is_about_all(&self) -> bool {
         let scope = &self.scope;
         scope.namespaces.is_none() && scope.objects.is_none() && scope.subresources.is_empty() && self.params.is_none()

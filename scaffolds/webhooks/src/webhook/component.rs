@@ -106,8 +106,8 @@ fn kustomization(has_configurations: bool) -> Value {
     })
 }
 
-/// Where kustomize has to look for the names of the configurations and of the operator's namespace; it knows where those of
-/// Services and Secrets are.
+/// The fields that contain the names of the configurations and of the operator's namespace. Kustomize has a list of its own
+/// for the names of Services and Secrets.
 fn references() -> Value {
     let reference = |kind: &str| {
         let place = json!({"kind": "ClusterRole", "group": "rbac.authorization.k8s.io", "path": "rules/resourceNames"});
@@ -121,7 +121,7 @@ fn references() -> Value {
     json!({"nameReference": named.into_iter().chain([namespace]).collect::<Vec<_>>()})
 }
 
-/// Two replicas on different nodes, of which one is always there: while none is, writes fail.
+/// Two replicas on different nodes, one of which always runs: without any, writes fail.
 fn deployment(labels: &Value) -> Value {
     let spread = json!({
         "maxSkew": 1,
@@ -175,7 +175,7 @@ pub(crate) fn rules(hooks: &[Hooked]) -> Vec<Rule> {
     let definitions: Vec<_> = converting.iter().map(|it| it.definition.as_str()).collect();
     let definitions = (!definitions.is_empty())
         .then(|| Rule::new(&["apiextensions.k8s.io"], &["customresourcedefinitions"], &VERBS).names(&definitions));
-    // To write objects of which a version shows nothing but metadata.
+    // To write objects that one version shows with nothing but metadata.
     let kinds = converting.iter().filter_map(|it| it.definition.split_once('.'));
     let kinds = kinds.map(|(plural, group)| Rule::new(&[group], &[plural], &["get"]));
     let rules = [secret].into_iter().chain(configurations).chain(definitions);

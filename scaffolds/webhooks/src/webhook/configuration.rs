@@ -63,8 +63,8 @@ fn path(declared: &DeclaredWebhook) -> String {
     format!("/{verb}-{}-{version}-{}", group.replace('.', "-"), kind.to_lowercase())
 }
 
-/// The selector of namespaces for a kind of others: that of the author, which leaves out the operator's own namespace as well,
-/// so that an operator that is down can start again. Kustomize replaces the placeholder by its name.
+/// The selector of namespaces for a kind of another owner: the author's selector, without the operator's own namespace, so
+/// that an operator that is down can start again. Kustomize replaces the placeholder by the name of that namespace.
 fn namespaces(declared: &DeclaredWebhook) -> Option<LabelSelector> {
     if !declared.scope.namespaced || !declared.foreign {
         return None;

@@ -129,7 +129,7 @@ impl<K: AnyObject, A> Webhook<K, A> {
         }
     }
 
-    /// For a kind that others own, as those of Kubernetes always are: objects in the operator's own namespace are left out,
+    /// For a kind of another owner, such as Kubernetes: objects in the operator's own namespace are left out,
     /// so that an operator that is down can start again, and the [failure policy](Self::failure_policy) has to be chosen.
     pub fn foreign(mut self) -> Self {
         self.declared.foreign = true;

@@ -43,7 +43,7 @@ pub(super) struct Hook<K, A> {
     kind: PhantomData<fn() -> K>,
 }
 
-/// The counters besides those of requests.
+/// Counters of panics, denied requests and undecodable requests.
 struct Counters {
     panics: Counter,
     denied: Counter,

@@ -1,4 +1,4 @@
-//! Carries a change of what a type knows over to the object that it was decoded from, which may have more.
+//! Applies the change of a decoded value to the JSON object that it was decoded from, which may have further fields.
 
 use std::{collections::HashMap, mem};
 
@@ -8,8 +8,8 @@ use serde_json::{Map, Value};
 /// has changed the value. Where they are equal, the original stays as it is, with the fields that the type does not know
 /// and without those that only the encoding adds.
 ///
-/// Items of a changed list are taken for the same if they are equal, or else have the same `name`, or else the same place
-/// in lists that have not changed their length; any other item is that of `after`.
+/// Items of a changed list match if they are equal, or else have the same `name`, or else the same index in lists of the
+/// same length. An item of `after` without a match is used as it is.
 pub(crate) fn carry_over(original: &Value, before: &Value, after: &Value) -> Value {
     if before == after {
         return original.clone();

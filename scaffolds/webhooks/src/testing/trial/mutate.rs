@@ -21,14 +21,14 @@ use crate::policy::{Mutating, Policy};
 pub enum Mutated {
     /// The policy is not about this write: another operation, namespace or object, or a condition is not true.
     Skipped,
-    /// It changes nothing.
+    /// The policy changes nothing.
     Unchanged,
-    /// It makes this object.
+    /// The policy makes this object.
     Changed(Value),
     /// An expression has no value or costs too much, or what it computes cannot become part of the object: the message that
     /// clients would get. If the policy ignores failures, the request goes on without this mutation.
     Failed(String),
-    /// It changes its own result, so requests that evaluate it twice, and clients that write back what they have read, get
+    /// The policy changes its own result, so requests that evaluate it twice, and clients that write back what they have read, get
     /// yet another object.
     NotIdempotent {
         /// The object after it.
@@ -59,8 +59,8 @@ impl Mutated {
 }
 
 impl Trial {
-    /// With the schema of this type, which has to be that of the object: values that it does not know are dropped, its defaults
-    /// are set, and [`mutate`](Self::mutate) merges apply configurations by it.
+    /// With the schema of this type, which must be the object's type: values that are not in the schema are dropped, its
+    /// defaults are set, and [`mutate`](Self::mutate) merges apply configurations by it.
     ///
     /// # Panics
     ///
