@@ -5,7 +5,7 @@ use super::{embedded, vendor};
 use crate::project::{Crates, Release};
 use anyhow::{Context, Result};
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{LazyLock, OnceLock};
+use std::sync::LazyLock;
 
 const TEMPLATES: &str = "templates/";
 const SCAFFOLDS: &str = "scaffolds/";
@@ -16,21 +16,14 @@ const SCRIPT: &str = "crate-archive/build.rs.tera";
 #[derive(Clone, Debug)]
 pub struct Sources {
     files: Texts,
-    /// The crates with archives, made when they are first needed.
-    packed: OnceLock<BTreeMap<String, vendor::Texts>>,
 }
 
 impl Sources {
-    fn new(files: Texts) -> Self {
-        Self {
-            files,
-            packed: OnceLock::new(),
-        }
-    }
-
     /// The sources of this release.
     pub fn own() -> &'static Self {
-        static OWN: LazyLock<Sources> = LazyLock::new(|| Sources::new(embedded::files()));
+        static OWN: LazyLock<Sources> = LazyLock::new(|| Sources {
+            files: embedded::files(),
+        });
         &OWN
     }
 
@@ -48,7 +41,7 @@ impl Sources {
         let files = archive::unpack(packed, &Self::own().files);
         let files =
             files.with_context(|| format!("this binary is damaged: it cannot read its archive of {release}"))?;
-        Ok(Some(Self::new(files)))
+        Ok(Some(Self { files }))
     }
 
     /// The earlier releases that this binary carries, the oldest first.
@@ -82,17 +75,17 @@ impl Sources {
         self.below(&format!("{SCAFFOLDS}{name}/"))
     }
 
-    /// Whether the release has a crate with this hash, in any form.
+    /// Whether the release has a crate with these files, in the form that they have.
     ///
     /// # Errors
     /// If the crate cannot be packed.
-    pub fn has_crate(&self, name: &str, hash: &str) -> Result<bool> {
+    pub fn has_crate(&self, name: &str, found: &vendor::Texts) -> Result<bool> {
         let files = self.crate_files(name);
-        if files.is_empty() || vendor::hash(&files) == hash {
-            return Ok(!files.is_empty());
-        }
-        let packed = self.packed_crates()?.get(name);
-        Ok(packed.is_some_and(|unit| vendor::hash(unit) == hash))
+        Ok(match found.contains_key(vendor::SOURCE) {
+            _ if files.is_empty() => false,
+            true => vendor::same(&self.unit(name, Crates::Archives)?, found),
+            false => vendor::same(&files, found),
+        })
     }
 
     /// The files of a crate in a project of this form, without VERSION.
@@ -100,28 +93,16 @@ impl Sources {
     /// # Errors
     /// If the release cannot make archives.
     pub fn unit(&self, name: &str, crates: Crates) -> Result<vendor::Texts> {
-        if crates == Crates::Archives {
-            let unit = self.packed_crates()?.get(name).cloned();
-            return unit.with_context(|| format!("the release has no crate `{name}` as an archive"));
+        let files = self.crate_files(name);
+        if crates != Crates::Archives {
+            let owned = |(path, text): (&str, &str)| (path.to_owned(), text.to_owned());
+            return Ok(files.into_iter().map(owned).collect());
         }
-        Ok(owned(self.crate_files(name)))
-    }
-
-    /// The crates with archives. A release without a script that unpacks them gets today's.
-    fn packed_crates(&self) -> Result<&BTreeMap<String, vendor::Texts>> {
-        if let Some(made) = self.packed.get() {
-            return Ok(made);
-        }
+        // A release without a script that unpacks crates gets today's.
         let script = [self, Self::own()].map(|sources| sources.templates().get(SCRIPT).copied());
         let script = script.into_iter().flatten().next();
         let script = script.context("this binary is damaged: it has no script that unpacks crates")?;
-        let mut made = BTreeMap::new();
-        for name in self.crates() {
-            let unit = vendor::packed(&owned(self.crate_files(&name)), script);
-            let unit = unit.with_context(|| format!("crate `{name}` cannot be packed"))?;
-            made.insert(name, unit);
-        }
-        Ok(self.packed.get_or_init(|| made))
+        vendor::packed(&files, script).with_context(|| format!("crate `{name}` cannot be packed"))
     }
 
     fn below(&self, folder: &str) -> BTreeMap<&str, &str> {
@@ -129,9 +110,4 @@ impl Sources {
         let inside = from.map_while(|(path, text)| Some((path.strip_prefix(folder)?, text.as_ref())));
         inside.collect()
     }
-}
-
-fn owned(texts: BTreeMap<&str, &str>) -> vendor::Texts {
-    let owned = |(path, text): (&str, &str)| (path.to_owned(), text.to_owned());
-    texts.into_iter().map(owned).collect()
 }

@@ -55,19 +55,30 @@ pub fn hash<P: AsRef<str> + Ord, T: AsRef<str>>(texts: &BTreeMap<P, T>) -> Strin
     header::sha256(&list)
 }
 
+/// Whether both have the same files, with CRLF read as LF.
+pub fn same<P: AsRef<str>, T: AsRef<str>>(ours: &BTreeMap<P, T>, found: &Texts) -> bool {
+    let is_same = |((path, text), (at, found)): ((&P, &T), (&String, &String))| {
+        let (path, text) = (path.as_ref(), text.as_ref());
+        path == at && (text == found || found.contains("\r\n") && text == found.replace("\r\n", "\n"))
+    };
+    ours.len() == found.len() && ours.iter().zip(found).all(is_same)
+}
+
 /// The crate with its source in an archive. The bytes depend on the source alone: no time, no user, no order of a disk. They are not
 /// compressed, so that the script needs no dependency, and git stores the difference of two releases.
-pub fn packed(source: &Texts, script: &str) -> Result<Texts> {
+pub fn packed(source: &BTreeMap<&str, &str>, script: &str) -> Result<Texts> {
     let root = source.get(ROOT).context("the crate has no `src/lib.rs`")?;
     let (head, body) = split(root);
     let mut unit = Texts::from([
         (SCRIPT.to_owned(), script.to_owned()),
         (ROOT.to_owned(), format!("{head}{INCLUDE}")),
     ]);
-    let mut tar = Builder::new(Vec::new());
-    for (path, text) in source {
+    // Headers and padding take less than 1 KiB for each file.
+    let size = source.values().map(|text| text.len() + 1024).sum();
+    let mut tar = Builder::new(Vec::with_capacity(size));
+    for (&path, &text) in source {
         if path == MANIFEST || path.starts_with(LICENSE) {
-            unit.insert(path.clone(), text.clone());
+            unit.insert(path.to_owned(), text.to_owned());
             continue;
         }
         let text = if path == ROOT { body } else { text };
@@ -157,12 +168,30 @@ mod tests {
             ("src/empty.txt", ""),
             (&long, "fn main() {}\n"),
         ]);
-        let unit = packed(&source, "fn main() {}\n").unwrap();
+        let borrowed = source
+            .iter()
+            .map(|(path, text)| (path.as_str(), text.as_str()))
+            .collect();
+        let unit = packed(&borrowed, "fn main() {}\n").unwrap();
         let names: Vec<_> = unit.keys().map(String::as_str).collect();
         assert_eq!(names, ["Cargo.toml", "LICENSE-MIT", SCRIPT, SOURCE, ROOT]);
         assert!(unit[ROOT].ends_with(&format!(")]\n\n{INCLUDE}")), "{}", unit[ROOT]);
         assert_eq!(unpacked(&unit).unwrap(), source);
-        assert_eq!(packed(&source, "fn main() {}\n").unwrap(), unit);
+        assert_eq!(packed(&borrowed, "fn main() {}\n").unwrap(), unit);
+    }
+
+    #[test]
+    fn a_checkout_with_other_line_ends_has_the_same_files() {
+        let ours = texts(&[("a", "x\ny\n"), ("b", "")]);
+        for (found, is_same) in [
+            ("x\ny\n", true),
+            ("x\r\ny\r\n", true),
+            ("x\ry\n", false),
+            ("x\n", false),
+        ] {
+            assert_eq!(same(&ours, &texts(&[("a", found), ("b", "")])), is_same, "{found:?}");
+        }
+        assert!(!same(&ours, &texts(&[("a", "x\ny\n")])) && !same(&ours, &texts(&[("a", "x\ny\n"), ("c", "")])));
     }
 
     #[test]

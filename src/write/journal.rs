@@ -8,6 +8,7 @@ use crate::plan::RelPath;
 use crate::render::header::sha256;
 use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::path::Path;
 
 /// The folder at the project's root that exists only while a command writes.
@@ -21,10 +22,10 @@ pub const DONE: &str = "journal.done";
 
 /// A transaction.
 #[derive(Serialize, Deserialize)]
-pub struct Journal {
+pub struct Journal<'a> {
     folder: Identity,
     /// In the order of execution.
-    pub steps: Vec<Step>,
+    pub steps: Vec<Step<'a>>,
 }
 
 /// The project of a journal; a copy of the journal in another project is invalid.
@@ -37,7 +38,7 @@ struct Identity {
 
 /// The step of a transaction for one file.
 #[derive(Serialize, Deserialize)]
-pub struct Step {
+pub struct Step<'a> {
     /// Relative to the project.
     pub path: String,
     /// Whether it becomes executable.
@@ -45,12 +46,12 @@ pub struct Step {
     /// The hash of the earlier contents, so that an edit in the meantime is not lost.
     pub before: Option<String>,
     /// The new contents; `None` to delete it.
-    pub after: Option<String>,
+    pub after: Option<Cow<'a, str>>,
 }
 
-impl Journal {
+impl<'a> Journal<'a> {
     /// The transaction that makes these changes in the project at `root`.
-    pub fn new(root: &Path, tree: &Beneath, changes: &[Change]) -> Result<Self> {
+    pub fn new(root: &Path, tree: &Beneath, changes: &'a [Change]) -> Result<Self> {
         let identity = Identity::of(root, tree)?;
         Ok(Self {
             folder: identity,
@@ -78,13 +79,13 @@ impl Identity {
     }
 }
 
-impl Step {
-    fn of(change: &Change) -> Self {
+impl<'a> Step<'a> {
+    fn of(change: &'a Change) -> Self {
         Self {
             path: change.path.to_string(),
             executable: change.after.as_ref().is_some_and(|file| file.executable),
             before: change.before.as_deref().map(bytes_hash),
-            after: change.after.as_ref().map(|file| file.text.clone()),
+            after: change.after.as_ref().map(|file| file.text.as_str().into()),
         }
     }
 }
@@ -105,7 +106,7 @@ pub fn is_interrupted(tree: &Beneath) -> bool {
 }
 
 /// The journal of an interrupted command of this user in this project, if there is one. Any other is an error.
-pub fn pending(root: &Path, tree: &Beneath, disk: &dyn Disk) -> Result<Option<(Journal, String)>> {
+pub fn pending(root: &Path, tree: &Beneath, disk: &dyn Disk) -> Result<Option<(Journal<'static>, String)>> {
     let path = own(JOURNAL);
     let Some(bytes) = tree.read(&path).with_context(|| format!("cannot read `{path}`"))? else {
         return Ok(None);

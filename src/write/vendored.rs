@@ -10,6 +10,7 @@ use crate::project::Release;
 use crate::render::{Sources, header, vendor};
 use anyhow::Result;
 use std::collections::BTreeMap;
+use std::string::FromUtf8Error;
 
 /// The origin of the contents of a vendored crate.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,10 +47,10 @@ pub fn vendored_origin(root: &Root, path: &RelPath, source: &Source) -> Result<O
     let version = root.read(&path.join(vendor::VERSION)?)?.unwrap_or_default();
     let version = String::from_utf8_lossy(&version);
     let stamp = version.lines().next().unwrap_or_default();
-    let hash = vendor::hash(&vendored_files(root, path)?);
+    let files = vendored_files(root, path)?;
     match header::release(stamp) {
-        Some(release) if header::recorded(stamp) == Some(hash.as_str()) => {
-            crate_origin(release, |sources| sources.has_crate(source.name(), &hash))
+        Some(release) if header::recorded(stamp) == Some(vendor::hash(&files).as_str()) => {
+            crate_origin(release, |sources| sources.has_crate(source.name(), &files))
         }
         _ => Ok(Origin::Nobody),
     }
@@ -110,8 +111,9 @@ fn read_crate(root: &Root, top: &RelPath, folder: &RelPath, texts: &mut BTreeMap
                 read_crate(root, top, &path, texts)?;
             }
         } else if ![vendor::VERSION, "Cargo.lock"].contains(&below.as_str()) {
-            let bytes = root.read(&path)?.unwrap_or_default();
-            texts.insert(below, String::from_utf8_lossy(&bytes).into_owned());
+            let text = String::from_utf8(root.read(&path)?.unwrap_or_default());
+            let lossy = |error: FromUtf8Error| String::from_utf8_lossy(error.as_bytes()).into_owned();
+            texts.insert(below, text.unwrap_or_else(lossy));
         }
     }
     Ok(())

@@ -132,7 +132,7 @@ impl<'a> Writer<'a> {
     }
 
     /// Once it returns, the transaction is committed. Returns the hash of the journal.
-    fn decide(&self, journal: &Journal) -> Result<String> {
+    fn decide(&self, journal: &Journal<'_>) -> Result<String> {
         let text = serde_json::to_string(journal).context("the journal cannot be written")?;
         if text.len() as u64 > MAX_FILE {
             bail!("the changes are larger than {} MiB", MAX_FILE >> 20);
@@ -162,7 +162,7 @@ impl<'a> Writer<'a> {
         Ok(hash)
     }
 
-    fn apply(&self, nth: usize, step: &Step, done: &mut Done) -> Result<()> {
+    fn apply(&self, nth: usize, step: &Step<'_>, done: &mut Done) -> Result<()> {
         let path: RelPath = step.path.parse()?;
         let fail = || format!("cannot write `{path}`");
         if let Some(contents) = &step.after {
@@ -194,7 +194,7 @@ impl<'a> Writer<'a> {
     }
 
     /// The file that a step replaces: in its place, or next to the journal, where an interrupted command has moved it.
-    fn replaced(&self, nth: usize, path: &RelPath, step: &Step) -> io::Result<Option<RelPath>> {
+    fn replaced(&self, nth: usize, path: &RelPath, step: &Step<'_>) -> io::Result<Option<RelPath>> {
         if step.before.is_none() {
             return Ok(None);
         }
@@ -215,7 +215,7 @@ impl<'a> Writer<'a> {
     }
 
     /// Moves a staged file into place, or deletes the file.
-    fn replace(&self, nth: usize, path: &RelPath, step: &Step, done: &mut Done) -> io::Result<()> {
+    fn replace(&self, nth: usize, path: &RelPath, step: &Step<'_>, done: &mut Done) -> io::Result<()> {
         let replaced = step.before.is_some() && self.tree.entry(path)?.is_some();
         if replaced {
             // Kept next to the journal, so that reverting needs no disk space.
@@ -294,6 +294,8 @@ impl<'a> Writer<'a> {
             .with_context(|| format!("cannot remove `{}`", own(JOURNAL)))?;
         // A record without a journal has no effect; the next command tries again.
         if self.disk.forget(hash).is_ok() {
+            // Before `tidy`, which reads a journal for its hash.
+            let _ = self.disk.remove_file(self.tree, &own(DONE));
             self.tidy();
         }
         Ok(())
@@ -327,14 +329,14 @@ impl<'a> Writer<'a> {
     }
 
     /// Whether a step of a found journal is still to do; an error if the file was edited since.
-    fn is_open(&self, step: &Step) -> Result<bool> {
+    fn is_open(&self, step: &Step<'_>) -> Result<bool> {
         let path: RelPath = step.path.parse()?;
         let found = self.tree.read(&path).with_context(|| format!("cannot read `{path}`"))?;
         let Some(found) = found else {
             // The file is deleted already, but its empty folders may remain.
             return Ok(true);
         };
-        let wanted = step.after.as_ref().map(String::as_bytes);
+        let wanted = step.after.as_ref().map(|text| text.as_bytes());
         if wanted == Some(found.as_slice()) {
             return Ok(false);
         }

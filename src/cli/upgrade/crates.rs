@@ -5,7 +5,7 @@ use crate::cli::report;
 use crate::cli::session::Session;
 use crate::plan::{FileKind, Plan, RelPath, Source, plan};
 use crate::project::Project;
-use crate::render::{Rendered, Templates, render, vendor};
+use crate::render::{Rendered, Templates, render};
 use crate::write::{Change, State, vendored_files, vendored_state};
 use anyhow::{Result, bail};
 use std::collections::BTreeSet;
@@ -69,9 +69,9 @@ fn state(session: &Session, folder: &RelPath, source: &Source, earlier: &Templat
     if [State::Missing, State::Ejected].contains(&found) {
         return Ok(found);
     }
-    let hash = vendor::hash(&vendored_files(&session.root, folder)?);
+    let files = vendored_files(&session.root, folder)?;
     for sources in [earlier.sources(), session.templates.sources()] {
-        if sources.has_crate(source.name(), &hash)? {
+        if sources.has_crate(source.name(), &files)? {
             return Ok(State::Clean);
         }
     }
