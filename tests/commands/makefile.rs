@@ -157,15 +157,22 @@ fn make_coverage_runs_cargo_llvm_cov() {
 }
 
 #[test]
-fn make_sim_passes_seed_number_and_faults_on() {
+fn make_sim_passes_seed_number_kind_and_faults_on() {
     let plain = Folder::new("one", "").prints(&["sim"]);
     assert!(
         plain.ends_with("--package dev --features sim --bin sim --\n"),
         "{plain}"
     );
-    let set = ["sim", "SEED=7", "SCHEDULES=20", "ONLY=w1:500+p2:late", "JSON=1"];
+    let set = [
+        "sim",
+        "SEED=7",
+        "SCHEDULES=20",
+        "SIM_KIND=FooBar",
+        "ONLY=w1:500+p2:late",
+        "JSON=1",
+    ];
     let said = Folder::new("one", "").prints(&set);
-    let arguments = "--bin sim -- --seed 7 --schedules 20 --only w1:500+p2:late --output json\n";
+    let arguments = "--bin sim -- --seed 7 --schedules 20 --kind FooBar --only w1:500+p2:late --output json\n";
     assert!(said.ends_with(arguments), "{said}");
 }
 

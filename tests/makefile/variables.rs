@@ -54,6 +54,7 @@ const EFFECTS: [(&str, &str, &str, &str); 34] = [
     ("WATCH_NAMESPACE", "run", "mine", "WATCH_NAMESPACE=mine"),
     ("SEED", "sim", "7", "--seed 7"),
     ("SCHEDULES", "sim", "9", "--schedules 9"),
+    ("SIM_KIND", "sim", "FooBar", "--kind FooBar"),
     ("ONLY", "sim", "w0:500", "--only w0:500"),
 ];
 

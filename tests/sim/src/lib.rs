@@ -8,6 +8,7 @@ pub mod misled;
 pub mod outside;
 pub mod right;
 pub mod rivals;
+pub mod several;
 pub mod wrong;
 
 use std::future::pending;

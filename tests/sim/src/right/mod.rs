@@ -19,6 +19,7 @@ use kubewright_runtime::{
 
 use serde_json::json;
 
+pub(crate) use self::watching::cluster_scoped;
 use crate::{FooBar, Objects};
 
 /// A right operator.
@@ -103,7 +104,7 @@ fn with_settings() -> Objects {
 /// The controller of `kubewright create api --finalizer`.
 struct Scaffolded;
 
-fn scaffolded(manager: &Manager) -> Result<()> {
+pub(crate) fn scaffolded(manager: &Manager) -> Result<()> {
     Controller::<FooBar>::new("foobar")
         .owns::<ConfigMap>()
         .register(manager, Scaffolded)

@@ -47,7 +47,7 @@ impl Reconciler<FooBar> for Copies {
     }
 }
 
-pub(super) fn cluster_scoped(manager: &Manager) -> Result<()> {
+pub(crate) fn cluster_scoped(manager: &Manager) -> Result<()> {
     Controller::<Site>::new("site")
         .owns::<ConfigMap>()
         .register(manager, OfCluster)

@@ -3,4 +3,5 @@
 mod outside;
 mod repeatable;
 mod right;
+mod several;
 mod wrong;

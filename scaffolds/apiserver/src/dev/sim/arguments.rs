@@ -9,18 +9,24 @@ Usage: sim [OPTIONS]
 
 Options:
       --seed N         The seed of delays and of the choice of pairs of faults [default: 1]
-      --schedules N    How many pairs of faults to try after all single ones [default: 50]
+      --schedules N    How many pairs of faults of each kind to try after all single ones [default: 50]
+      --kind KIND      Simulate the samples of this kind, or of all kinds at once [default: each kind]
       --only FAULTS    Run these faults alone, and print all steps
       --kept           Run the failures that SIM_SAVE=1 kept in dev/sim.kept
   -o, --output FORMAT  text or json [default: text]
   -h, --help           Print this help
 ";
 
+/// All kinds at once.
+pub(super) const ALL: &str = "all";
+
 /// The arguments.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(super) struct Arguments {
     pub seed: u64,
     pub pairs: usize,
+    /// The kind whose samples are simulated, or [`ALL`].
+    pub kind: Option<String>,
     pub only: Option<Schedule>,
     pub is_json: bool,
     /// Whether to run the kept failures, and nothing else.
@@ -35,6 +41,7 @@ impl Arguments {
         let mut read = Self {
             seed: 1,
             pairs: 50,
+            kind: None,
             only: None,
             is_json: false,
             kept: false,
@@ -50,7 +57,10 @@ impl Arguments {
                 read.kept = true;
                 continue;
             }
-            let known = matches!(name.as_str(), "--seed" | "--schedules" | "--only" | "-o" | "--output");
+            let known = matches!(
+                name.as_str(),
+                "--seed" | "--schedules" | "--kind" | "--only" | "-o" | "--output"
+            );
             if !known {
                 return Err(format!("unknown option `{name}`\n\nhint: --help shows the options"));
             }
@@ -63,6 +73,7 @@ impl Arguments {
             match name.as_str() {
                 "--seed" => read.seed = number()?,
                 "--schedules" => read.pairs = usize::try_from(number()?).unwrap_or(usize::MAX),
+                "--kind" => read.kind = Some(value),
                 "--only" => read.only = Some(value.parse()?),
                 _ => match value.as_str() {
                     "json" => read.is_json = true,
@@ -85,8 +96,9 @@ mod tests {
 
     #[test]
     fn arguments_are_read_or_refused() {
-        let arguments = read("--seed 7 --only w3:crash-after -o json").unwrap();
+        let arguments = read("--seed 7 --kind FooBar --only w3:crash-after -o json").unwrap();
         assert_eq!((arguments.seed, arguments.pairs, arguments.is_json), (7, 50, true));
+        assert_eq!(arguments.kind.as_deref(), Some("FooBar"));
         assert_eq!(arguments.only.unwrap().to_string(), "w3:crash-after");
         assert!(read("--kept").unwrap().kept);
         for wrong in ["--seed", "--seed x", "--sed 1", "-o xml", "--only x"] {

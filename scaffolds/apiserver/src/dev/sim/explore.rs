@@ -11,7 +11,7 @@ use super::{
     setup::Specs,
     stage::Stage,
     trace,
-    workers::{self, FailedSchedule},
+    workers::{self, Piece},
     world::TraceStep,
 };
 
@@ -32,10 +32,14 @@ pub struct Report {
     pub pairs: [usize; 2],
     /// What was not explored because the samples do not allow it.
     pub omitted: Vec<String>,
+    /// The kinds of the samples that were simulated together, and the number of their runs.
+    pub groups: Vec<(String, usize)>,
 }
 
 /// A failure.
 pub struct FailedRun {
+    /// The kind that selects the samples of the run; without one, the run has all samples.
+    pub kind: Option<String>,
     pub(super) schedule: Schedule,
     /// What is wrong.
     pub finding: Finding,
@@ -46,6 +50,16 @@ impl FailedRun {
     /// The text of the faults, which replays them: `ONLY`.
     pub fn only(&self) -> String {
         self.schedule.to_string()
+    }
+
+    /// The command that replays the failure.
+    pub(super) fn replay(&self, seed: u64) -> String {
+        let kind = self.kind.as_ref().map(|kind| format!(" SIM_KIND={kind}"));
+        format!(
+            "make sim SEED={seed}{} ONLY={}",
+            kind.unwrap_or_default(),
+            self.schedule
+        )
     }
 }
 
@@ -58,6 +72,19 @@ impl Report {
             failure: Some(failure),
             ..Self::default()
         }
+    }
+
+    /// Adds what another group of samples has shown.
+    pub(super) fn add(&mut self, other: Self) {
+        self.runs += other.runs;
+        self.faults += other.faults;
+        self.failure = self.failure.take().or(other.failure);
+        self.differs = self.differs.take().or(other.differs);
+        for (sum, more) in self.pairs.iter_mut().zip(other.pairs) {
+            *sum += more;
+        }
+        self.omitted.extend(other.omitted);
+        self.groups.extend(other.groups);
     }
 }
 
@@ -74,78 +101,122 @@ pub(super) struct Exploration<'a> {
     pub stage: &'a Stage,
     /// The number of pairs of faults to try.
     pub pairs: usize,
-    /// Gets the number of finished and of planned runs.
-    pub progress: &'a mut dyn FnMut(usize, usize),
+}
+
+type Progress<'a> = &'a mut dyn FnMut(usize, usize);
+
+/// One of the explorations without faults, which do not depend on each other.
+#[derive(Clone, Copy)]
+enum Faultless {
+    /// The run without faults, which all runs with faults are compared with.
+    Calm,
+    /// Samples that get these specs and their first ones again.
+    Alters(Specs),
+    Siblings,
+}
+
+/// The result of an exploration without faults.
+struct FaultlessRun {
+    run: Run,
+    runs: usize,
+    omitted: Vec<String>,
 }
 
 impl Exploration<'_> {
-    /// Runs all schedules until the first failure.
+    /// Runs all schedules until the first failure. `progress` gets the number of finished and of planned runs.
     ///
     /// # Errors
     /// A run cannot be started.
-    pub(super) fn explore(mut self) -> Result<Report, String> {
+    pub(super) fn explore(&self, progress: Progress<'_>) -> Result<Report, String> {
         let mut report = Report {
             seed: self.stage.seed,
-            runs: 4,
-            faults: 0,
-            failure: None,
-            differs: None,
-            pairs: [0; 2],
             omitted: self.stage.omitted.clone(),
+            ..Report::default()
         };
-        let calm = self.calm()?;
-        let again = self.calm()?;
-        report.differs = trace::difference(&calm, &again);
-        let without_fault = match calm.finding {
-            Some(_) => calm.clone(),
-            None => self.further(&mut report)?,
-        };
-        if let Some(finding) = without_fault.finding {
-            report.failure = Some(FailedRun {
-                schedule: Schedule::default(),
-                finding,
-                steps: without_fault.steps,
-            });
-            return Ok(report);
-        }
-        let chains = points::chains(&calm);
-        let mut schedules = chains.clone();
-        let pairs = self.pairs(&calm);
-        report.pairs = [pairs.chosen, pairs.possible];
-        schedules.extend(pairs.schedules);
-        report.faults = schedules.iter().map(|schedule| schedule.0.len()).sum();
-        let unmet = self.try_all(&schedules, &calm, &mut report)?;
+        let calm = self.faultless(&self.all_faultless(), &mut report)?;
         if report.failure.is_none() {
-            // An earlier fault has prevented them.
-            let singles: Vec<_> = unmet.into_iter().take(chains.len()).flatten().map(single).collect();
-            self.try_all(&singles, &calm, &mut report)?;
+            self.try_faults(&calm, &mut report, progress)?;
         }
+        report.groups = vec![(self.stage.kinds(), report.runs)];
         Ok(report)
     }
 
+    /// The run without faults alone, for samples that were explored in parts.
+    ///
+    /// # Errors
+    /// A run cannot be started.
+    pub(super) fn explore_calm(&self) -> Result<Report, String> {
+        let mut report = Report {
+            seed: self.stage.seed,
+            ..Report::default()
+        };
+        self.faultless(&[Faultless::Calm], &mut report)?;
+        report.groups = vec![("all samples together, without faults".to_owned(), report.runs)];
+        Ok(report)
+    }
+
+    fn try_faults(&self, calm: &Run, report: &mut Report, progress: Progress<'_>) -> Result<(), String> {
+        let chains = points::chains(calm);
+        let mut schedules = chains.clone();
+        let pairs = self.pairs(calm);
+        report.pairs = [pairs.chosen, pairs.possible];
+        schedules.extend(pairs.schedules);
+        report.faults = schedules.iter().map(|schedule| schedule.0.len()).sum();
+        let unmet = self.try_all(&schedules, calm, report, progress)?;
+        if report.failure.is_none() {
+            // An earlier fault has prevented them.
+            let singles: Vec<_> = unmet.into_iter().take(chains.len()).flatten().map(single).collect();
+            self.try_all(&singles, calm, report, progress)?;
+        }
+        Ok(())
+    }
+
     /// Runs these schedules until one fails, and returns the faults of each that did not happen.
-    fn try_all(&mut self, schedules: &[Schedule], calm: &Run, report: &mut Report) -> Result<Vec<Vec<Point>>, String> {
+    fn try_all(
+        &self,
+        schedules: &[Schedule],
+        calm: &Run,
+        report: &mut Report,
+        progress: Progress<'_>,
+    ) -> Result<Vec<Vec<Point>>, String> {
         let (before, all) = (report.runs, report.runs + schedules.len());
-        let progress = &mut |done| (self.progress)(before + done, all);
-        let mut outcome = workers::first_failure(self.stage, calm, schedules, progress)?;
-        report.runs += outcome
-            .failed
-            .as_ref()
-            .map_or(schedules.len(), |failed| failed.number + 1);
-        if let Some(FailedSchedule { number, run }) = outcome.failed
+        let progress = &mut |done| progress(before + done, all);
+        let stage = self.stage;
+        let try_one = |n: usize| {
+            let mut run = stage.play(&Plan::faulty(&schedules[n], calm));
+            let unmet = run
+                .as_mut()
+                .map(|run| std::mem::take(&mut run.unmet))
+                .unwrap_or_default();
+            let failed = run.map(|run| Some(run).filter(|run| run.finding.is_some())).transpose();
+            Piece {
+                is_last: failed.is_some(),
+                result: (unmet, failed),
+            }
+        };
+        let (unmet, mut failed): (Vec<_>, Vec<_>) = workers::until_last(schedules.len(), try_one, progress)
+            .into_iter()
+            .unzip();
+        report.runs += unmet.len();
+        if let Some(run) = failed.pop().flatten().transpose()?
             && let Some(finding) = run.finding
         {
-            let unmet = std::mem::take(&mut outcome.unmet[number]);
+            let number = unmet.len() - 1;
             let mut schedule = schedules[number].clone();
-            schedule.0.retain(|point| !unmet.contains(point));
-            let failure = FailedRun {
-                schedule,
-                finding,
-                steps: run.steps,
-            };
+            schedule.0.retain(|point| !unmet[number].contains(point));
+            let failure = self.failure(schedule, finding, run.steps);
             report.failure = Some(self.shrink(failure, calm)?);
         }
-        Ok(outcome.unmet)
+        Ok(unmet)
+    }
+
+    fn failure(&self, schedule: Schedule, finding: Finding, steps: Vec<TraceStep>) -> FailedRun {
+        FailedRun {
+            kind: self.stage.kind.clone(),
+            schedule,
+            finding,
+            steps,
+        }
     }
 
     /// Runs this schedule alone, after the one without faults.
@@ -153,14 +224,17 @@ impl Exploration<'_> {
     /// # Errors
     /// A run cannot be started.
     pub(super) fn replay(&self, schedule: &Schedule) -> Result<Replay, String> {
-        let calm = self.calm()?;
-        if schedule.0.is_empty() && calm.finding.is_none() {
-            let run = self.further(&mut Report::default())?;
-            let steps = calm.steps.into_iter().chain(run.steps);
-            return Ok(Replay::Ended(run.finding, steps.collect()));
+        let mut report = Report::default();
+        let courses = match schedule.0.is_empty() {
+            true => self.all_faultless(),
+            false => vec![Faultless::Calm],
+        };
+        let calm = self.faultless(&courses, &mut report)?;
+        if let Some(failure) = report.failure {
+            return Ok(Replay::Ended(Some(failure.finding), failure.steps));
         }
-        if calm.finding.is_some() {
-            return Ok(Replay::Ended(calm.finding, calm.steps));
+        if schedule.0.is_empty() {
+            return Ok(Replay::Ended(None, calm.steps));
         }
         let run = self.stage.play(&Plan::faulty(schedule, &calm))?;
         Ok(match run.unmet.is_empty() {
@@ -174,11 +248,11 @@ impl Exploration<'_> {
     /// # Errors
     /// A run cannot be started.
     pub(super) fn repeat(&self, schedule: &Schedule, times: usize) -> Result<Option<String>, String> {
-        let calm = self.calm()?;
+        let mut report = Report::default();
+        let calm = self.faultless(&self.all_faultless(), &mut report)?;
         let first = self.stage.play(&Plan::faulty(schedule, &calm))?;
-        let further = self.further(&mut Report::default())?;
-        let runs = [&calm, &further, &first];
-        if let Some(finding) = runs.into_iter().find_map(|run| run.finding.as_ref()) {
+        let without_fault = report.failure.map(|failure| failure.finding);
+        if let Some(finding) = without_fault.as_ref().or(first.finding.as_ref()) {
             return Ok(Some(format!("{}: {}", finding.oracle, finding.lines.join("; "))));
         }
         for _ in 1..times {
@@ -189,6 +263,92 @@ impl Exploration<'_> {
             }
         }
         Ok(None)
+    }
+
+    /// All explorations without faults. The first two are the same, for a comparison of their requests.
+    fn all_faultless(&self) -> Vec<Faultless> {
+        let alterations = self.stage.setup.alterations().into_iter().map(Faultless::Alters);
+        let calm = [Faultless::Calm; 2].into_iter();
+        calm.chain(alterations).chain([Faultless::Siblings]).collect()
+    }
+
+    /// Runs these explorations until one finds something, and returns the first run.
+    fn faultless(&self, courses: &[Faultless], report: &mut Report) -> Result<Run, String> {
+        let explore = |n: usize| {
+            let result = self.explore_faultless(courses[n]);
+            // The second run is compared with the first one in any case.
+            let is_last = n > 0 && result.as_ref().map_or(true, |it| it.run.finding.is_some());
+            Piece { result, is_last }
+        };
+        let results = workers::until_last(courses.len(), explore, &mut |_| {});
+        let mut runs = Vec::new();
+        for result in results {
+            let FaultlessRun {
+                run,
+                runs: number,
+                omitted,
+            } = result?;
+            report.runs += number;
+            report.omitted.extend(omitted);
+            runs.push(run);
+        }
+        if let (Some(Faultless::Calm), [one, other, ..]) = (courses.get(1), &runs[..]) {
+            report.differs = trace::difference(one, other);
+        }
+        let failed = runs.iter().find(|run| run.finding.is_some()).cloned();
+        if let Some(Run {
+            finding: Some(finding),
+            steps,
+            ..
+        }) = failed
+        {
+            report.failure = Some(self.failure(Schedule::default(), finding, steps));
+        }
+        runs.into_iter().next().ok_or_else(|| "there is no run".to_owned())
+    }
+
+    fn explore_faultless(&self, course: Faultless) -> Result<FaultlessRun, String> {
+        let mut runs = 1;
+        let mut omitted = Vec::new();
+        let run = match course {
+            Faultless::Calm => {
+                runs = 2;
+                self.calm()?
+            }
+            Faultless::Siblings => self.stage.play(&Plan {
+                course: Course::Siblings,
+                ..Plan::default()
+            })?,
+            Faultless::Alters(specs) => {
+                let created = self.stage.play(&Plan {
+                    course: Course::Creates(specs),
+                    ..Plan::default()
+                })?;
+                let values = self.stage.setup.values(specs, 1);
+                let is_refused = created
+                    .finding
+                    .as_ref()
+                    .map_or(!created.failed.is_empty(), Finding::is_lasting);
+                if is_refused {
+                    let refused = created.failed.iter();
+                    omitted.extend(refused.map(|(place, error)| format!("{place}{values}: {error}")));
+                }
+                if is_refused || created.finding.is_some() {
+                    Run {
+                        finding: created.finding.clone().filter(|finding| !finding.is_lasting()),
+                        ..created
+                    }
+                } else {
+                    runs = 2;
+                    self.stage.play(&Plan {
+                        other: created.states.first(),
+                        course: Course::Alters(specs),
+                        ..Plan::default()
+                    })?
+                }
+            }
+        };
+        Ok(FaultlessRun { run, runs, omitted })
     }
 
     /// The run without faults. After a change of the spec its state is that of samples that are created with that spec.
@@ -202,43 +362,6 @@ impl Exploration<'_> {
         }
         self.stage.play(&Plan {
             other: changed.states.first(),
-            ..Plan::default()
-        })
-    }
-
-    /// The other runs without faults: optional values are removed, each value is changed alone, and siblings come and go. It
-    /// returns the first that finds something, or the last one.
-    fn further(&self, report: &mut Report) -> Result<Run, String> {
-        for specs in self.stage.setup.alterations() {
-            report.runs += 1;
-            let created = self.stage.play(&Plan {
-                course: Course::Creates(specs),
-                ..Plan::default()
-            })?;
-            if created.finding.as_ref().is_some_and(|finding| !finding.is_lasting()) {
-                return Ok(created);
-            }
-            let values = self.stage.setup.values(specs, 1);
-            let refused = created.failed.iter();
-            report
-                .omitted
-                .extend(refused.map(|(place, error)| format!("{place}{values}: {error}")));
-            if created.finding.is_some() || !created.failed.is_empty() {
-                continue;
-            }
-            report.runs += 1;
-            let altered = self.stage.play(&Plan {
-                other: created.states.first(),
-                course: Course::Alters(specs),
-                ..Plan::default()
-            })?;
-            if altered.finding.is_some() {
-                return Ok(altered);
-            }
-        }
-        report.runs += 1;
-        self.stage.play(&Plan {
-            course: Course::Siblings,
             ..Plan::default()
         })
     }
@@ -276,11 +399,7 @@ impl Exploration<'_> {
 
     fn fails(&self, schedule: Schedule, calm: &Run) -> Result<Option<FailedRun>, String> {
         let run = self.stage.play(&Plan::faulty(&schedule, calm))?;
-        Ok(run.finding.map(|finding| FailedRun {
-            schedule,
-            finding,
-            steps: run.steps,
-        }))
+        Ok(run.finding.map(|finding| self.failure(schedule, finding, run.steps)))
     }
 }
 

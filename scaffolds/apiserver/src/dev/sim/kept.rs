@@ -1,4 +1,4 @@
-//! Failures that are kept in the project, one line each: the seed, the faults, and the rule that was broken. `make test` runs
+//! Failures that are kept in the project, one line each: the seed, the kind if not all samples take part, the faults, and the rule that was broken. `make test` runs
 //! them again.
 
 use std::{fs, io::ErrorKind, path::Path};
@@ -8,13 +8,15 @@ use super::{explore::FailedRun, fault::Schedule};
 /// The file, below the project's folder.
 pub(super) const FILE: &str = "dev/sim.kept";
 const HEAD: &str = "\
-# Failures that `make sim SIM_SAVE=1` kept: a seed and faults. `make test` runs them again; delete the lines that are no longer of use.
+# Failures that `make sim SIM_SAVE=1` kept: a seed, a kind, and faults. `make test` runs them again; delete the lines that are no longer of use.
 ";
 
 /// A failure that was kept.
 #[derive(Debug, Eq, PartialEq)]
 pub(super) struct KeptFailure {
     pub seed: u64,
+    /// The kind of the samples; all samples without one.
+    pub kind: Option<String>,
     pub schedule: Schedule,
 }
 
@@ -43,14 +45,16 @@ fn failures(text: &str) -> Result<Vec<KeptFailure>, String> {
 
 fn kept(line: &str) -> Result<KeptFailure, String> {
     let words: Vec<_> = line.split_whitespace().collect();
-    let [seed, faults] = words[..] else {
-        return Err(format!("`{line}` in `{FILE}` is not a seed and faults"));
+    let (seed, kind, faults) = match words[..] {
+        [seed, faults] => (seed, None, faults),
+        [seed, kind, faults] => (seed, Some(kind.to_owned()), faults),
+        _ => return Err(format!("`{line}` in `{FILE}` is not a seed, a kind and faults")),
     };
     let seed = seed
         .parse()
         .map_err(|_| format!("`{seed}` in `{FILE}` is not a seed"))?;
     let schedule = faults.parse().map_err(|error| format!("{error} (in `{FILE}`)"))?;
-    Ok(KeptFailure { seed, schedule })
+    Ok(KeptFailure { seed, kind, schedule })
 }
 
 /// Adds a failure to this folder's file, unless it is there.
@@ -59,14 +63,19 @@ fn kept(line: &str) -> Result<KeptFailure, String> {
 /// The file cannot be read or written.
 pub(super) fn keep(folder: &Path, seed: u64, failure: &FailedRun) -> Result<(), String> {
     let mut text = text(folder)?;
-    let schedule = failure.schedule.clone();
-    if failures(&text)?.contains(&KeptFailure { seed, schedule }) {
+    let kept = KeptFailure {
+        seed,
+        kind: failure.kind.clone(),
+        schedule: failure.schedule.clone(),
+    };
+    if failures(&text)?.contains(&kept) {
         return Ok(());
     }
     if !text.ends_with('\n') {
         text.push('\n');
     }
-    text += &format!("{seed} {} # {}\n", failure.schedule, failure.finding.oracle);
+    let kind = kept.kind.map(|kind| format!("{kind} ")).unwrap_or_default();
+    text += &format!("{seed} {kind}{} # {}\n", failure.schedule, failure.finding.oracle);
     fs::write(folder.join(FILE), text).map_err(|error| format!("cannot write `{FILE}`: {error}"))
 }
 
@@ -85,7 +94,8 @@ mod tests {
             phase: 0,
             lines: Vec::new(),
         };
-        let failure = FailedRun {
+        let mut failure = FailedRun {
+            kind: None,
             schedule: "w1:500+p2:events-late".parse().unwrap(),
             finding,
             steps: Vec::new(),
@@ -93,9 +103,16 @@ mod tests {
         for _ in 0..2 {
             keep(folder.path(), 7, &failure).unwrap();
         }
-        let schedule = failure.schedule.clone();
-        assert_eq!(read(folder.path()).unwrap(), [KeptFailure { seed: 7, schedule }]);
-        for wrong in ["7", "x w1:500", "7 w1:501", "7 w1:500 w2:500"] {
+        failure.kind = Some("FooBar".to_owned());
+        keep(folder.path(), 7, &failure).unwrap();
+        let kept = |kind| KeptFailure {
+            seed: 7,
+            kind,
+            schedule: failure.schedule.clone(),
+        };
+        let both = [None, failure.kind.clone()].map(kept);
+        assert_eq!(read(folder.path()).unwrap(), both);
+        for wrong in ["7", "x w1:500", "7 w1:501", "7 FooBar w1:500 w2:500"] {
             fs::write(folder.path().join(FILE), wrong).unwrap();
             assert!(read(folder.path()).unwrap_err().contains(FILE), "{wrong}");
         }

@@ -10,6 +10,7 @@ mod differences;
 mod explore;
 mod external;
 mod fault;
+mod groups;
 mod kept;
 mod open_watch;
 mod oracle;
@@ -44,8 +45,10 @@ use std::{
 use serde_json::Value;
 
 use self::{
-    arguments::{Arguments, HELP},
+    arguments::{ALL, Arguments, HELP},
     explore::{Exploration, Replay},
+    fault::Schedule,
+    groups::Groups,
     kept::KeptFailure,
     processes::Start,
     setup::Setup,
@@ -60,7 +63,7 @@ pub use self::{
 use super::{manifests::Manifest, print};
 
 /// What an author's invariant checks: it gets all objects of the samples and of the operator.
-type Invariant = Box<dyn Fn(&[Value]) -> Result<(), String> + Send + Sync>;
+type Invariant = Arc<dyn Fn(&[Value]) -> Result<(), String> + Send + Sync>;
 
 /// A simulation of an operator.
 ///
@@ -115,7 +118,7 @@ impl Simulation {
         name: &str,
         holds: impl Fn(&[Value]) -> Result<(), String> + Send + Sync + 'static,
     ) -> Self {
-        self.invariants.push((name.to_owned(), Box::new(holds)));
+        self.invariants.push((name.to_owned(), Arc::new(holds)));
         self
     }
 
@@ -146,19 +149,13 @@ impl Simulation {
         }
     }
 
-    /// Explores with these definitions and samples: no fault, each fault, and this many pairs.
+    /// Explores with these definitions and samples, each kind by itself: no fault, each fault, and this many pairs.
     ///
     /// # Errors
     /// A definition or a sample is refused.
     pub fn explore(self, world: Objects, seed: u64, pairs: usize) -> Result<Report, String> {
-        let stage = self.stage(world.setup()?, seed)?;
-        let progress = &mut |_, _| {};
-        Exploration {
-            stage: &stage,
-            pairs,
-            progress,
-        }
-        .explore()
+        let groups = Groups::of(self.stage(world.setup()?, seed))?;
+        explore_each(&groups, pairs, &mut |_| {})
     }
 
     /// Runs these faults, in the form of `ONLY`, that many times, and the runs without faults, and returns what it finds, or the
@@ -167,66 +164,46 @@ impl Simulation {
     /// # Errors
     /// A definition, a sample or a fault is refused.
     pub fn repeat(self, world: Objects, faults: &str, times: usize) -> Result<Option<String>, String> {
-        let stage = self.stage(world.setup()?, 1)?;
-        let exploration = Exploration {
-            stage: &stage,
-            pairs: 0,
-            progress: &mut |_, _| {},
-        };
-        exploration.repeat(&faults.parse()?, times)
+        let stage = self.stage(world.setup()?, 1).without_refused()?;
+        exploration(&stage).repeat(&faults.parse()?, times)
     }
 
-    fn stage(self, mut setup: Setup, seed: u64) -> Result<Stage, String> {
+    fn stage(self, mut setup: Setup, seed: u64) -> Stage {
         setup.volatile = self.volatile;
         setup.invariants = self.invariants;
-        let mut stage = Stage {
+        Stage {
             setup: Arc::new(setup),
             start: self.start,
             seed,
+            kind: None,
             omitted: Vec::new(),
-        };
-        stage.leave_out_refused()?;
-        Ok(stage)
+        }
     }
 
     /// Whether nothing is wrong.
     fn carry_out(self, arguments: &Arguments) -> Result<bool, String> {
         let folder = Path::new(".");
         let setup = block_on(Setup::read(folder))?;
-        let stage = self.stage(setup, arguments.seed)?;
+        let groups = Groups::of(self.stage(setup, arguments.seed))?;
         if arguments.kept {
-            return run_kept(&stage, folder);
+            return run_kept(&groups, folder);
+        }
+        if let Some(schedule) = &arguments.only {
+            return replay(&selected(&groups, arguments.kind.as_deref())?, schedule);
         }
         let is_terminal = std::io::stderr().is_terminal();
-        let mut progress = |done: usize, of: usize| {
+        let mut progress = |text: &str| {
             if is_terminal {
-                eprint!("\r{done} of {of} runs");
+                eprint!("\r\u{1b}[K{text}");
                 // Nobody needs it.
                 let _ = std::io::stderr().flush();
             }
         };
-        let exploration = Exploration {
-            stage: &stage,
-            pairs: arguments.pairs,
-            progress: &mut progress,
-        };
-        if let Some(schedule) = &arguments.only {
-            let Replay::Ended(finding, steps) = exploration.replay(schedule)? else {
-                return Err(format!(
-                    "a fault of `{schedule}` did not happen\n\nhint: the operator has changed since; run `make sim` without ONLY"
-                ));
-            };
-            print(&report::steps(&steps))?;
-            let text = finding.as_ref().map_or_else(
-                || "nothing wrong\n".to_owned(),
-                |finding| format!("failure: {}\n\n  {}\n", finding.oracle, finding.lines.join("\n  ")),
-            );
-            return print(&text).map(|()| finding.is_none());
-        }
-        let report = exploration.explore()?;
-        if is_terminal {
-            eprint!("\r\u{1b}[K");
-        }
+        let report = match &arguments.kind {
+            None => explore_each(&groups, arguments.pairs, &mut progress),
+            kind => explore_one(&selected(&groups, kind.as_deref())?, arguments.pairs, &mut progress),
+        }?;
+        progress("");
         match arguments.is_json {
             true => print(&format!("{:#}\n", report::json(&report)))?,
             false => print(&report::people(&report))?,
@@ -247,16 +224,65 @@ impl Simulation {
     }
 }
 
+/// Explores the groups one after the other until one fails, and then all samples together without faults.
+fn explore_each(groups: &Groups, pairs: usize, progress: &mut dyn FnMut(&str)) -> Result<Report, String> {
+    let mut report = Report::default();
+    for number in 0..groups.len() {
+        let part = explore_one(&groups.part(number)?, pairs, progress)?;
+        report.seed = part.seed;
+        report.add(part);
+        if report.failure.is_some() {
+            return Ok(report);
+        }
+    }
+    if groups.len() > 1 {
+        report.add(exploration(&groups.together()?).explore_calm()?);
+    }
+    Ok(report)
+}
+
+fn explore_one(stage: &Stage, pairs: usize, progress: &mut dyn FnMut(&str)) -> Result<Report, String> {
+    let kinds = stage.kinds();
+    let progress = &mut |done, of| progress(&format!("{kinds}: {done} of {of} runs"));
+    Exploration { stage, pairs }.explore(progress)
+}
+
+/// An exploration of single schedules.
+fn exploration(stage: &Stage) -> Exploration<'_> {
+    Exploration { stage, pairs: 0 }
+}
+
+/// The samples of this kind, or all together.
+fn selected(groups: &Groups, kind: Option<&str>) -> Result<Stage, String> {
+    match kind {
+        None | Some(ALL) => groups.together(),
+        Some(kind) => groups.of_kind(kind),
+    }
+}
+
+/// Runs a schedule, and prints all steps. Whether nothing is wrong.
+fn replay(stage: &Stage, schedule: &Schedule) -> Result<bool, String> {
+    let Replay::Ended(finding, steps) = exploration(stage).replay(schedule)? else {
+        return Err(format!(
+            "a fault of `{schedule}` did not happen\n\nhint: the operator has changed since; run `make sim` without ONLY"
+        ));
+    };
+    print(&report::steps(&steps))?;
+    let text = finding.as_ref().map_or_else(
+        || "nothing wrong\n".to_owned(),
+        |finding| format!("failure: {}\n\n  {}\n", finding.oracle, finding.lines.join("\n  ")),
+    );
+    print(&text).map(|()| finding.is_none())
+}
+
 /// Runs the failures that were kept, until one fails again. Whether none does.
-fn run_kept(stage: &Stage, folder: &Path) -> Result<bool, String> {
-    for KeptFailure { seed, schedule } in kept::read(folder)? {
-        let stage = Stage { seed, ..stage.clone() };
-        let exploration = Exploration {
-            stage: &stage,
-            pairs: 0,
-            progress: &mut |_, _| {},
+fn run_kept(groups: &Groups, folder: &Path) -> Result<bool, String> {
+    for KeptFailure { seed, kind, schedule } in kept::read(folder)? {
+        let stage = Stage {
+            seed,
+            ..selected(groups, kind.as_deref())?
         };
-        let (finding, steps) = match exploration.replay(&schedule)? {
+        let (finding, steps) = match exploration(&stage).replay(&schedule)? {
             Replay::Ended(finding, steps) => (finding, steps),
             Replay::Incomplete => {
                 eprintln!(
@@ -268,6 +294,7 @@ fn run_kept(stage: &Stage, folder: &Path) -> Result<bool, String> {
         };
         if let Some(finding) = finding {
             let failure = FailedRun {
+                kind,
                 schedule,
                 finding,
                 steps,

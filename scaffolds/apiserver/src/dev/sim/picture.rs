@@ -51,11 +51,11 @@ fn page(seed: u64, failure: &FailedRun) -> String {
     let title = escape(&format!("failure: {}", failure.finding.oracle));
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\"><meta charset=\"utf-8\"><title>{title}</title><style>{STYLE}</style>\n\
-         <h1>{title}</h1><ul>{lines}</ul><p>Replay: <code>make sim SEED={seed} ONLY={}</code></p>\n\
+         <h1>{title}</h1><ul>{lines}</ul><p>Replay: <code>{}</code></p>\n\
          <svg width=\"{width}\" height=\"{height}\">\n\
          <defs><marker id=\"to\" viewBox=\"0 0 8 8\" refX=\"8\" refY=\"4\" markerWidth=\"8\" markerHeight=\"8\" orient=\"auto\">\
          <path d=\"M0 0L8 4L0 8z\"/></marker></defs>\n{svg}</svg></html>\n",
-        escape(&failure.only())
+        escape(&failure.replay(seed))
     )
 }
 

@@ -27,6 +27,10 @@ pub(super) fn people(report: &Report) -> String {
             ),
         );
     }
+    // Of one group, the last line contains all.
+    for (kinds, runs) in report.groups.iter().filter(|_| report.groups.len() > 1) {
+        line(&mut text, &format!("{kinds}: {runs} runs"));
+    }
     match &report.failure {
         None => line(
             &mut text,
@@ -51,10 +55,7 @@ fn tell(text: &mut String, seed: u64, failure: &FailedRun) {
     }
     line(text, &format!("\nafter: {}\n", heading(finding.phase)));
     text.push_str(&steps(&failure.steps));
-    line(
-        text,
-        &format!("\nreplay: make sim SEED={seed} ONLY={}", failure.schedule),
-    );
+    line(text, &format!("\nreplay: {}", failure.replay(seed)));
 }
 
 /// Numbered steps with their times. Of long traces, the phases before the first fault are left out.
@@ -99,6 +100,7 @@ pub(super) fn json(report: &Report) -> Value {
             "oracle": failure.finding.oracle.name(),
             "findings": failure.finding.lines,
             "phase": heading(failure.finding.phase),
+            "kind": failure.kind,
             "only": failure.only(),
             "steps": failure.steps.iter().map(step).collect::<Vec<_>>(),
         })
@@ -106,6 +108,7 @@ pub(super) fn json(report: &Report) -> Value {
     json!({
         "seed": report.seed, "runs": report.runs, "faults": report.faults, "differs": report.differs,
         "pairs": {"tried": report.pairs[0], "possible": report.pairs[1]},
+        "groups": report.groups.iter().map(|(kinds, runs)| json!({"kinds": kinds, "runs": runs})).collect::<Vec<_>>(),
         "omitted": report.omitted, "failure": failure,
     })
 }

@@ -40,6 +40,7 @@ const MOST_ADDED: usize = 12;
 const OTHER_NAMESPACE: &str = "kube-public";
 
 /// What every run begins with.
+#[derive(Clone)]
 pub(super) struct Setup {
     pub definitions: Vec<Manifest>,
     /// The objects of `config/rbac`. Without them, the operator may do everything.
@@ -50,6 +51,7 @@ pub(super) struct Setup {
 }
 
 /// An object that users create.
+#[derive(Clone)]
 pub(super) struct Sample {
     pub object: Value,
     /// Kind, namespace and name.
@@ -98,6 +100,11 @@ impl Sample {
     /// The namespace, or an empty text.
     pub(super) fn namespace(&self) -> &str {
         self.place().split_once('/').map_or("", |(namespace, _)| namespace)
+    }
+
+    /// The kind, which has its group if it belongs to a CRD.
+    pub(super) fn kind(&self) -> &str {
+        self.key.split_once(' ').map_or("", |(kind, _)| kind)
     }
 
     /// Siblings of it: one with other values beside it, and one of its name in another namespace, with the collections.
@@ -245,6 +252,19 @@ impl Setup {
             0 => String::new(),
             _ => format!(": {}", Vec::from_iter(pointers).join(", ")),
         }
+    }
+
+    /// The same with these samples alone.
+    pub(super) fn with(&self, samples: Vec<Sample>) -> Self {
+        Self {
+            samples,
+            ..self.clone()
+        }
+    }
+
+    /// Whether a definition of the project describes this object.
+    pub(super) fn is_defined(&self, object: &Value) -> bool {
+        !self.version(object).is_null()
     }
 
     pub(super) fn is_sample(&self, key: &str) -> bool {

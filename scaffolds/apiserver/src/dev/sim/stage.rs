@@ -10,13 +10,14 @@ use std::{
 use tokio::{sync::mpsc, time::sleep};
 
 use super::{
+    groups::short,
     oracle::Finding,
     panics,
     phases::{PHASES, TEARDOWN},
     plan::{Course, Plan, Run},
     processes::{self, Program, Start},
     reconciles,
-    setup::{BYSTANDER, Setup, SpecChange, Specs},
+    setup::{BYSTANDER, Sample, Setup, SpecChange, Specs},
     state::{self, Live},
     story::Story,
     users::{Marked, Users},
@@ -33,16 +34,27 @@ pub(super) struct Stage {
     pub setup: Arc<Setup>,
     pub start: Start,
     pub seed: u64,
+    /// The kind that selects the samples among those of the project; without one, these are all samples.
+    pub kind: Option<String>,
     /// The changes that are not explored, with the reasons.
     pub omitted: Vec<String>,
 }
 
 impl Stage {
+    /// The kinds of the samples.
+    pub(super) fn kinds(&self) -> String {
+        // If another group has a kind of the same name, the kind of the stage contains its group.
+        let is_whole = self.kind.as_ref().is_some_and(|kind| kind.contains('.'));
+        let kinds = self.setup.samples.iter().map(Sample::kind);
+        let kinds: BTreeSet<_> = kinds.map(|kind| if is_whole { kind } else { short(kind) }).collect();
+        Vec::from_iter(kinds).join(", ")
+    }
+
     /// Leaves out the changes with which an object's reconcile fails: the operator refuses that spec.
     ///
     /// # Errors
     /// The server cannot be started.
-    pub(super) fn leave_out_refused(&mut self) -> Result<(), String> {
+    pub(super) fn without_refused(mut self) -> Result<Self, String> {
         let failed = self.failed_when_changed()?;
         for n in 0..self.setup.samples.len() {
             let sample = &self.setup.samples[n];
@@ -67,7 +79,7 @@ impl Stage {
             }
             self.replace_changes(n, accepted);
         }
-        Ok(())
+        Ok(self)
     }
 
     fn failed_when_changed(&self) -> Result<BTreeMap<String, String>, String> {
@@ -81,8 +93,7 @@ impl Stage {
 
     /// Returns the changes so far.
     fn replace_changes(&mut self, n: usize, changes: Vec<SpecChange>) -> Vec<SpecChange> {
-        // No run holds it any more.
-        let sample = Arc::get_mut(&mut self.setup).and_then(|setup| setup.samples.get_mut(n));
+        let sample = Arc::make_mut(&mut self.setup).samples.get_mut(n);
         sample.map_or_else(Vec::new, |sample| std::mem::replace(&mut sample.changes, changes))
     }
 
