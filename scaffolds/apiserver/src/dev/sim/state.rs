@@ -145,7 +145,8 @@ pub(super) fn since(server: &ApiServer, version: u64) -> Vec<Live> {
     for resource in snapshot.all() {
         let name = resource.store_name();
         let is_aside = matches!(resource.names.kind.as_str(), "Event" | "Lease");
-        if is_aside || resource.version != resource.storage_version || !seen.insert(name.clone()) {
+        let is_older = server.core().store.changed(&name) <= version;
+        if is_aside || is_older || resource.version != resource.storage_version || !seen.insert(name.clone()) {
             continue;
         }
         // The present state is always kept.
