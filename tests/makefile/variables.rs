@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::fs;
 
 /// A variable, a target that it concerns, a value, and the words which that target runs or prints only with the value.
-const EFFECTS: [(&str, &str, &str, &str); 34] = [
+const EFFECTS: [(&str, &str, &str, &str); 35] = [
     ("IMG", "build-installer", "a/b:1", "installer --image a/b:1"),
     ("PLATFORMS", "docker-buildx", "linux/arm64", "--platform linux/arm64"),
     ("CONTAINER_TOOL", "docker-push", "echo podman", "podman push"),
