@@ -51,16 +51,6 @@ impl FailedRun {
     pub fn only(&self) -> String {
         self.schedule.to_string()
     }
-
-    /// The command that replays the failure.
-    pub(super) fn replay(&self, seed: u64) -> String {
-        let kind = self.kind.as_ref().map(|kind| format!(" SIM_KIND={kind}"));
-        format!(
-            "make sim SEED={seed}{} ONLY={}",
-            kind.unwrap_or_default(),
-            self.schedule
-        )
-    }
 }
 
 impl Report {

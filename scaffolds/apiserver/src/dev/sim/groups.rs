@@ -103,7 +103,7 @@ impl Groups {
                 samples[n] = sample.clone();
             }
         }
-        let setup = Arc::new(self.all.setup.with(samples));
+        let setup = with(&self.all.setup, samples);
         Ok(Stage {
             setup,
             ..self.all.clone()
@@ -116,9 +116,17 @@ pub(super) fn short(kind: &str) -> &str {
     kind.split('.').next().unwrap_or(kind)
 }
 
+/// The same setup with these samples.
+fn with(setup: &Setup, samples: Vec<Sample>) -> Arc<Setup> {
+    Arc::new(Setup {
+        samples,
+        ..setup.clone()
+    })
+}
+
 fn part(all: &Stage, group: &Group) -> Stage {
     let samples = group.iter().map(|&n| all.setup.samples[n].clone()).collect();
-    let setup = Arc::new(all.setup.with(samples));
+    let setup = with(&all.setup, samples);
     Stage { setup, ..all.clone() }
 }
 

@@ -13,6 +13,18 @@ use super::{
 /// How many differences a report shows.
 const DIFFERENCES: usize = 8;
 
+impl FailedRun {
+    /// The command that replays the failure.
+    pub(super) fn replay(&self, seed: u64) -> String {
+        let kind = self.kind.as_ref().map(|kind| format!(" SIM_KIND={kind}"));
+        format!(
+            "make sim SEED={seed}{} ONLY={}",
+            kind.unwrap_or_default(),
+            self.schedule
+        )
+    }
+}
+
 /// The report for people.
 pub(super) fn people(report: &Report) -> String {
     let mut text = String::new();

@@ -254,14 +254,6 @@ impl Setup {
         }
     }
 
-    /// The same with these samples alone.
-    pub(super) fn with(&self, samples: Vec<Sample>) -> Self {
-        Self {
-            samples,
-            ..self.clone()
-        }
-    }
-
     /// Whether a definition of the project describes this object.
     pub(super) fn is_defined(&self, object: &Value) -> bool {
         !self.version(object).is_null()
