@@ -24,6 +24,8 @@ pub struct Allocation {
     pub update: fn(&mut Value, &Value, &mut Holders),
     /// The errors of values that could not be allocated to an object; `None` is the former state of a new one.
     pub check: fn(&Value, Option<&Value>, &Holders) -> Vec<Cause>,
+    /// Whether upstream finds an error before all others, and then looks for no others.
+    pub is_checked_first: fn(&Cause) -> bool,
     /// Whether upstream finds an error before it allocates.
     pub is_checked_before: fn(&Cause) -> bool,
 }
@@ -78,7 +80,11 @@ impl Held {
 
     /// All errors of an object; `found` are those of its validation. Upstream allocates before it validates, so a
     /// failed allocation hides `found`, except for those errors that upstream finds before allocating.
-    pub fn check_before(&self, found: Vec<Cause>, new: &Value, old: Option<&Value>) -> Vec<Cause> {
+    pub fn check_before(&self, mut found: Vec<Cause>, new: &Value, old: Option<&Value>) -> Vec<Cause> {
+        if found.iter().any(self.allocation.is_checked_first) {
+            found.retain(self.allocation.is_checked_first);
+            return found;
+        }
         if found.iter().any(self.allocation.is_checked_before) {
             return found;
         }

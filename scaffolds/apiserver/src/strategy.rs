@@ -18,7 +18,8 @@ pub type StrictErrors = Vec<String>;
 pub enum Empties {
     /// The empty values that Go's encoder writes, and those that the kind's rules distinguish from absent ones.
     Meaningful,
-    /// The empty values that Go's encoder writes, whose fields can be owned.
+    /// The empty values that Go's encoder writes, whose fields can be owned, and those in atomic lists, which differ from absent ones
+    /// when upstream compares such lists.
     Encoded,
     /// No empty values, as in objects that are read from the store.
     Stored,

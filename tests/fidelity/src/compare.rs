@@ -76,11 +76,12 @@ async fn compare_once(program: &Program, real: &Target, ours: &Target, namespace
     let (real, ours) = timeout(PATIENCE, both)
         .await
         .with_context(|| format!("`{}` has no end after {} s", program.name, PATIENCE.as_secs()))?;
-    Ok(difference(
-        program,
-        &normal::form(program, &real?, namespace),
-        &normal::form(program, &ours?, namespace),
-    ))
+    let form = |answers: Vec<Answer>| {
+        let mut formed = normal::form(program, &answers, namespace);
+        normal::sort_quoted_fields(&mut formed);
+        formed
+    };
+    Ok(difference(program, &form(real?), &form(ours?)))
 }
 
 /// The first difference between answers in their comparable form.

@@ -45,7 +45,7 @@ impl Comparison {
         let mut so_far = SoFar::new(programs.len());
         let judge = |(at, program): (usize, Program)| async move {
             let outcome = self.judge(&program, &namespace(run, at)).await;
-            (program.name, outcome)
+            (program, outcome)
         };
         let (alone, together): (Vec<_>, Vec<_>) = programs
             .into_iter()
@@ -62,7 +62,7 @@ impl Comparison {
         loop {
             tokio::select! {
                 outcome = judged.next() => match outcome {
-                    Some((name, outcome)) => so_far.count(&name, outcome),
+                    Some((program, outcome)) => so_far.count(&program, outcome),
                     None => break,
                 },
                 _ = news.tick() => eprintln!("{so_far}"),
@@ -70,8 +70,8 @@ impl Comparison {
         }
         let [answers, successful] = self.real.tally();
         println!(
-            "{} programs, {} differ, {} failed; {successful} of {answers} requests were successful",
-            so_far.total, so_far.differ, so_far.failed
+            "{} programs with {} requests, {} differ, {} failed; {successful} of {answers} answers were successful",
+            so_far.total, so_far.requests, so_far.differ, so_far.failed
         );
         so_far.differ + so_far.failed
     }
@@ -95,6 +95,8 @@ struct SoFar {
     since: Instant,
     total: usize,
     done: usize,
+    /// The requests of the programs, without those that repeat or shrink them.
+    requests: usize,
     differ: usize,
     failed: usize,
 }
@@ -105,13 +107,15 @@ impl SoFar {
             since: Instant::now(),
             total,
             done: 0,
+            requests: 0,
             differ: 0,
             failed: 0,
         }
     }
 
-    fn count(&mut self, name: &str, outcome: Result<Option<Difference>>) {
+    fn count(&mut self, program: &Program, outcome: Result<Option<Difference>>) {
         self.done += 1;
+        self.requests += program.steps.len();
         match outcome {
             Ok(None) => {}
             Ok(Some(smallest)) => {
@@ -120,7 +124,7 @@ impl SoFar {
             }
             Err(error) => {
                 self.failed += 1;
-                println!("`{name}` could not be run: {error:#}");
+                println!("`{}` could not be run: {error:#}", program.name);
             }
         }
     }
@@ -134,6 +138,7 @@ impl fmt::Display for SoFar {
             differ,
             failed,
             since,
+            ..
         } = self;
         let seconds = since.elapsed().as_secs();
         write!(

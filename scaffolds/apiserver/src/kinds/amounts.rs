@@ -92,7 +92,7 @@ pub(in crate::kinds) fn is_native(name: &str) -> bool {
 }
 
 /// Checks a quantity of the resource `name`.
-fn resource_amount(name: &str, amount: &Located<'_>, faults: &mut Faults) {
+pub(in crate::kinds) fn resource_amount(name: &str, amount: &Located<'_>, faults: &mut Faults) {
     let Some(quantity) = quantity(amount) else { return };
     if quantity.sign() == Ordering::Less {
         faults.invalid(amount, NEGATIVE);

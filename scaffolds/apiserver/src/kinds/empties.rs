@@ -30,6 +30,7 @@ pub(super) fn bring(name: &str, object: &mut Value, form: Empties, kept: &[&str]
         form,
         kept,
         path: Vec::new(),
+        atomic: 0,
         found: false,
     };
     if let (Some(shape), Value::Object(fields)) = (shapes::shape(name), object) {
@@ -57,6 +58,8 @@ struct EmptiesWalk<'w> {
     form: Empties,
     kept: &'w [&'w str],
     path: Vec<&'static str>,
+    /// The number of atomic lists around a value.
+    atomic: usize,
     found: bool,
 }
 
@@ -68,7 +71,10 @@ impl EmptiesWalk<'_> {
             let stays = if is_none(&field.kind, value) {
                 self.empty(field, value)
             } else {
+                let is_atomic = field.is_atomic_list();
+                self.atomic += usize::from(is_atomic);
                 self.value(&field.kind, value);
+                self.atomic -= usize::from(is_atomic);
                 true
             };
             self.path.pop();
@@ -95,7 +101,11 @@ impl EmptiesWalk<'_> {
     fn empty(&mut self, field: &ShapeField, value: &mut Value) -> bool {
         self.found = true;
         if field.omit_empty {
-            return self.form == Empties::Meaningful && self.is_distinguished();
+            return match self.form {
+                Empties::Meaningful => self.is_distinguished() || self.atomic > 0,
+                Empties::Encoded => self.atomic > 0,
+                Empties::Stored => false,
+            };
         }
         if self.form == Empties::Stored {
             *value = Value::Null;

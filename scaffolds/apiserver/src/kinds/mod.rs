@@ -25,6 +25,7 @@ mod events;
 mod faults;
 mod format;
 mod int_or_percent;
+mod internal;
 mod keyed_data;
 mod kind;
 mod labels;

@@ -206,6 +206,11 @@ impl ShapeField {
             .map(|(_, value)| *value)
     }
 
+    /// Whether it is a list with one owner, as a list of no other type is.
+    pub fn is_atomic_list(&self) -> bool {
+        matches!(self.kind, Type::List(_)) && !matches!(self.attribute("l"), Some("map" | "set"))
+    }
+
     /// The name of the field's type in the errors of Go's decoder.
     pub fn go_type(&self) -> String {
         self.attribute("g").map_or_else(|| self.kind.go(), str::to_owned)

@@ -17,6 +17,8 @@ pub(super) struct Decoded {
     pub object: Value,
     /// Whether the object has empty lists or maps. Go distinguishes them from absent ones until the object is stored.
     pub has_empties: bool,
+    /// Whether an apply brought fields that the schema prunes: upstream stores them, so the generation is another one.
+    pub has_pruned: bool,
 }
 
 /// Reads the object of a create or update.
@@ -51,7 +53,11 @@ pub(super) fn read(work: &Work, validation: Validation) -> Result<Decoded, Statu
         Status::bad_request(format!("{}: {sentence}", cannot(&object, resource)))
     })?;
     resource.strategy.default(&mut object);
-    Ok(Decoded { object, has_empties })
+    Ok(Decoded {
+        object,
+        has_empties,
+        has_pruned: false,
+    })
 }
 
 /// Decodes an object whose `apiVersion` and `kind` are right. Returns its unknown fields, and whether it has empty lists or maps.

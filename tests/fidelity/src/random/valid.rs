@@ -25,6 +25,9 @@ const REFUSED: u8 = 12;
 /// for them.
 const CHANGED_ONCE: [&str; 2] = ["jobs", "persistentvolumeclaims"];
 
+/// The annotation that stands for a field of DaemonSets of an earlier version.
+const GENERATION: &str = "deprecated.daemonset.template.generation";
+
 /// The namespace of a program while it is drawn.
 const DRAFT: &str = "draft";
 
@@ -164,16 +167,12 @@ impl Draft {
                 kind.change(rng, &mut body, false);
             }
             proposal.sent = Some(body.clone());
+            let brings_unknown = kind.is_custom() && body.to_string().contains("\"unknown\":");
             proposal.steps = vec![match rng.u8(..4) {
                 0 => apply(rng, &object, body),
                 _ => send("POST", &kind.path, body, None),
             }];
-            if CHANGED_ONCE.contains(&kind.name.as_str()) {
-                let labels = json!({"metadata": {"labels": {"new": "no"}}});
-                proposal
-                    .steps
-                    .push(send("PATCH", &object, labels, Some("application/merge-patch+json")));
-            }
+            proposal.steps.extend(second_write(rng, kind, &object, brings_unknown));
             return proposal;
         };
         let mut body = present.clone();
@@ -190,6 +189,11 @@ impl Draft {
                 if rng.u8(..3) > 0 {
                     body["metadata"]["resourceVersion"] = "${last:/metadata/resourceVersion}".into();
                 }
+                if kind.name == "daemonsets" {
+                    // The ledger has a row about an update without it.
+                    let present = format!("${{last:/metadata/annotations/{GENERATION}}}");
+                    body["metadata"]["annotations"] = json!({GENERATION: present});
+                }
                 proposal.steps = vec![get(object.clone()), send("PUT", &with_options(rng, object), body, None)];
             }
             4..8 => {
@@ -197,7 +201,10 @@ impl Draft {
                     kind.change(rng, &mut body, false);
                 }
                 proposal.sent = Some(body.clone());
+                let brings_unknown = kind.is_custom() && body.to_string().contains("\"unknown\":");
                 proposal.steps = vec![apply(rng, &object, body)];
+                // The object may have ended with its last finalizer.
+                proposal.steps.extend(second_write(rng, kind, &object, brings_unknown));
             }
             8..13 => {
                 let path = kind.change(rng, &mut body, false);
@@ -215,9 +222,12 @@ impl Draft {
                 proposal.steps = vec![get(scale.clone()), send("PATCH", &scale, replicas, Some(patches[0]))];
             }
             16 => {
-                let dry = if rng.u8(..3) == 0 { "?dryRun=All" } else { "" };
-                proposal.steps = vec![send("DELETE", &format!("{object}{dry}"), delete_options(rng), None)];
-                proposal.is_deletion = dry.is_empty();
+                let mut options = delete_options(rng);
+                proposal.is_deletion = rng.u8(..3) > 0;
+                if !proposal.is_deletion {
+                    options["dryRun"] = json!(["All"]);
+                }
+                proposal.steps = vec![send("DELETE", &object, options, None)];
             }
             17 => {
                 let labels = rng.choice([
@@ -272,6 +282,18 @@ fn patch(format: &str, target: String, body: &Value, path: &grown::Path) -> Step
 
 fn send(method: &str, path: &str, body: Value, format: Option<&str>) -> Step {
     super::send(method, path.to_owned(), body, format)
+}
+
+/// The write after a creation, or after an apply with a field that the schema prunes: the ledger has rows for one that changes nothing.
+fn second_write(rng: &mut Rng, kind: &Kind, object: &str, brings_unknown: bool) -> Option<Step> {
+    let value = if brings_unknown {
+        rng.u32(..).to_string()
+    } else {
+        "no".to_owned()
+    };
+    let labels = json!({"metadata": {"labels": {"new": value}}});
+    (brings_unknown || CHANGED_ONCE.contains(&kind.name.as_str()))
+        .then(|| send("PATCH", object, labels, Some("application/merge-patch+json")))
 }
 
 fn with_options(rng: &mut Rng, path: String) -> String {

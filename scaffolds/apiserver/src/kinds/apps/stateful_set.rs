@@ -90,9 +90,11 @@ fn basics(spec: &Located<'_>, faults: &mut Faults) {
     let rolling = strategy.get("rollingUpdate");
     match strategy.get("type").str() {
         "OnDelete" if rolling.is_set() => {
-            let (partition, unavailable) = (rolling.get("partition").int(), rolling.get("maxUnavailable").value);
-            let shown = format!(r#"{{"Partition":{partition},"MaxUnavailable":{unavailable}}}"#);
-            faults.invalid_as(&rolling, &shown, "only allowed for updateStrategy 'RollingUpdate'");
+            faults.invalid_as(
+                &rolling,
+                &rolling_in_go(&rolling),
+                "only allowed for updateStrategy 'RollingUpdate'",
+            );
         }
         "OnDelete" => {}
         "RollingUpdate" => {
@@ -107,7 +109,8 @@ fn basics(spec: &Located<'_>, faults: &mut Faults) {
             }
         }
         other => {
-            let shown = format!(r#"{{"Type":{},"RollingUpdate":null}}"#, quoted(other));
+            let rolling = rolling_in_go(&rolling);
+            let shown = format!(r#"{{"Type":{},"RollingUpdate":{rolling}}}"#, quoted(other));
             faults.invalid_as(&strategy, &shown, "must be 'RollingUpdate' or 'OnDelete'");
         }
     }
@@ -115,6 +118,15 @@ fn basics(spec: &Located<'_>, faults: &mut Faults) {
     for name in ["whenDeleted", "whenScaled"] {
         faults.one_of(&retention.get(name), &["Retain", "Delete"]);
     }
+}
+
+/// The strategy of updates in Go's syntax, with the defaults that the server sets in it.
+fn rolling_in_go(at: &Located<'_>) -> String {
+    if !at.is_set() {
+        return "null".to_owned();
+    }
+    let (partition, unavailable) = (at.get("partition").int(), at.get("maxUnavailable").value);
+    format!(r#"{{"Partition":{partition},"MaxUnavailable":{unavailable}}}"#)
 }
 
 fn rest(spec: &Located<'_>, faults: &mut Faults) {
@@ -217,11 +229,11 @@ fn claim_in_go(claim: &Located<'_>) -> String {
     let metadata: Vec<String> = ["name", "labels", "annotations"]
         .iter()
         .filter(|name| claim.get("metadata").get(name).is_set())
-        .map(|name| format!("\"{name}\":{}", claim.get("metadata").get(name).value))
+        .map(|name| format!("\"{name}\":{},", claim.get("metadata").get(name).value))
         .collect();
     format!(
-        r#"{{{},"Spec":{{"AccessModes":{},"Selector":{},"Resources":{{{}}},"VolumeName":{},{}}},"Status":{{{}}}}}"#,
-        metadata.join(","),
+        r#"{{{}"Spec":{{"AccessModes":{},"Selector":{},"Resources":{{{}}},"VolumeName":{},{}}},"Status":{{{}}}}}"#,
+        metadata.concat(),
         spec.get("accessModes").value,
         spec.get("selector").value,
         fields(&spec.get("resources"), &["Limits", "Requests"]),

@@ -5,9 +5,13 @@ use serde_json::{Value, json};
 
 use crate::{
     kinds::{
-        batch::job_spec::{self, warn},
+        batch::{
+            job_spec::{self, warn},
+            job_status,
+        },
         edit::{Fields, section, set, set_text, within},
         faults::Faults,
+        internal::in_go,
         kind::{BuiltInKind, Change, Selectable, Warnings},
         labels::{is_sound, selector, selects, shown},
         located::Located,
@@ -42,6 +46,7 @@ pub(in crate::kinds) fn kind() -> BuiltInKind {
         prepare_create,
         validate,
         validate_update,
+        validate_status: job_status::validate,
         warnings,
         selectable: const { &[Selectable::new("status.successful", "/status/succeeded").or("0")] },
         cells,
@@ -195,14 +200,22 @@ fn validate_update(new: &Located<'_>, old: &Located<'_>, faults: &mut Faults) {
     }
     faults.immutable(&found, &before.get("selector"));
     template(&spec, &before, faults);
-    for name in [
-        "completionMode",
-        "podFailurePolicy",
-        "backoffLimitPerIndex",
-        "managedBy",
-        "successPolicy",
-    ] {
+    for name in ["completionMode", "backoffLimitPerIndex", "managedBy"] {
         faults.immutable(&spec.get(name), &before.get(name));
+    }
+    let policies = [
+        ("podFailurePolicy", "batch.v1.PodFailurePolicy"),
+        ("successPolicy", "batch.v1.SuccessPolicy"),
+    ];
+    for (name, definition) in policies {
+        let now = spec.get(name);
+        if !now.is_like(&before.get(name)) {
+            let shown = match now.is_set() {
+                true => in_go(definition, now.value),
+                false => "null".to_owned(),
+            };
+            faults.invalid_as(&now, &shown, "field is immutable");
+        }
     }
 }
 

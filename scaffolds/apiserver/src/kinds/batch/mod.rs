@@ -4,4 +4,5 @@ pub(in crate::kinds) mod cron_job;
 mod failure_policy;
 pub(in crate::kinds) mod job;
 mod job_spec;
+mod job_status;
 mod success_policy;

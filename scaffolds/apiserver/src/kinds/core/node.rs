@@ -8,6 +8,7 @@ use crate::{
     kinds::{
         address::network,
         address_form::warn_of_cidr,
+        amounts::resource_amount,
         edit::{Fields, section, set, single_from_list},
         faults::{Faults, quoted},
         format::{label_value, qualified},
@@ -37,6 +38,7 @@ pub(in crate::kinds) fn kind() -> BuiltInKind {
         },
         validate,
         validate_update,
+        validate_status,
         warnings,
         selectable: const { &[Selectable::new("spec.unschedulable", "/spec/unschedulable").or("false")] },
         cells,
@@ -67,6 +69,13 @@ fn prepare_update(new: &mut Value, old: &Value) {
 
 fn validate(at: &Located<'_>, faults: &mut Faults) {
     taints(&at.at("spec.taints").called("metadata.taints"), faults);
+    resources(&at.get("status"), faults);
+    let swap = at
+        .at("status.nodeInfo.swap.capacity")
+        .called("metadata.nodeSwapStatus.capacity");
+    if swap.is_set() && swap.int() <= 0 {
+        faults.invalid(&swap, "must be greater than zero");
+    }
     declared_features(&at.at("status.declaredFeatures"), faults);
     let ranges = at.at("spec.podCIDRs");
     let families: Vec<Option<bool>> = ranges
@@ -96,8 +105,37 @@ fn validate(at: &Located<'_>, faults: &mut Faults) {
     }
 }
 
+/// Validates the amounts of resources that a node has.
+fn resources(status: &Located<'_>, faults: &mut Faults) {
+    for list in ["capacity", "allocatable"].map(|name| status.get(name)) {
+        for (name, amount) in list.entries() {
+            resource_amount(name, &amount.called(&format!("{}.{name}", list.path)), faults);
+        }
+    }
+}
+
+fn validate_status(new: &Located<'_>, _: &Located<'_>, faults: &mut Faults) {
+    let status = new.get("status");
+    resources(&status, faults);
+    declared_features(&status.get("declaredFeatures"), faults);
+    addresses(&status.get("addresses"), faults);
+}
+
+/// Checks that a node has each address once.
+fn addresses(at: &Located<'_>, faults: &mut Faults) {
+    let mut known = BTreeSet::new();
+    for address in at.items() {
+        let (kind, text) = (address.get("type").str(), address.get("address").str());
+        if !known.insert((kind, text)) {
+            let shown = format!(r#"{{"Type":{},"Address":{}}}"#, quoted(kind), quoted(text));
+            faults.duplicate_as(&address, &shown);
+        }
+    }
+}
+
 fn validate_update(new: &Located<'_>, old: &Located<'_>, faults: &mut Faults) {
     validate(new, faults);
+    addresses(&new.at("status.addresses"), faults);
     let (spec, before) = (new.get("spec"), old.get("spec"));
     let (ranges, had) = (spec.get("podCIDRs"), before.get("podCIDRs"));
     let fixed = "node updates may not change podCIDR except from \"\" to valid";
@@ -112,7 +150,13 @@ fn validate_update(new: &Located<'_>, old: &Located<'_>, faults: &mut Faults) {
     }
     let (provider, was) = (spec.get("providerID"), before.get("providerID"));
     if !was.str().is_empty() && provider.str() != was.str() {
-        faults.declared(|faults| faults.invalid_as(&provider, "null", "field cannot be modified once set"));
+        let what = if provider.str().is_empty() {
+            "cleared"
+        } else {
+            "modified"
+        };
+        let sentence = format!("field cannot be {what} once set");
+        faults.declared(|faults| faults.invalid_as(&provider, "null", &sentence));
     }
     taints(&spec.get("taints").called("metadata.taints"), faults);
     if spec.get("externalID").str() != before.get("externalID").str() {

@@ -9,13 +9,15 @@ use crate::{
         amounts::quantity,
         edit::{Fields, add_finalizer, default_phase, section, set, set_text, within},
         faults::Faults,
-        format::subdomain,
+        format::{label, subdomain},
+        internal::in_go,
         kind::{BuiltInKind, Change, Warnings},
         located::Located,
         node_selector::{node_selector, warn_of_labels},
         row::{Row, or},
+        semantic,
         volume::{CLASS, PLUGINS, access_modes, print_class, print_modes, print_or_unset, print_phase, shown_plugin},
-        volume_source::{secret_reference, volume_source},
+        volume_source::{iscsi_names, secret_reference, volume_source},
     },
     strategy::{Deletion, MetadataPass, Rules},
 };
@@ -66,6 +68,7 @@ const SOURCES: [&str; 22] = [
     "gcePersistentDisk",
     "awsElasticBlockStore",
     "glusterfs",
+    "flocker",
     "nfs",
     "rbd",
     "quobyte",
@@ -83,7 +86,6 @@ const SOURCES: [&str; 22] = [
     "local",
     "storageos",
     "csi",
-    "flocker",
 ];
 
 fn validate(at: &Located<'_>, faults: &mut Faults) {
@@ -117,7 +119,7 @@ fn validate(at: &Located<'_>, faults: &mut Faults) {
             faults.required(&required, "must specify required node constraints");
         }
     }
-    source(&spec, faults);
+    source(&spec, at.at("metadata.name").str(), faults);
     if !spec.get("storageClassName").str().is_empty() {
         faults.format(&spec.get("storageClassName"), subdomain);
     }
@@ -139,11 +141,12 @@ fn validate(at: &Located<'_>, faults: &mut Faults) {
     }
 }
 
-fn source(spec: &Located<'_>, faults: &mut Faults) {
+fn source(spec: &Located<'_>, volume_name: &str, faults: &mut Faults) {
     let mut count = 0;
     for name in SOURCES.into_iter().filter(|name| spec.get(name).is_set()) {
         count += 1;
-        if count > 1 {
+        // Upstream counts a FlexVolume, and does not mind what it follows.
+        if count > 1 && name != "flexVolume" {
             let place = if name == "cephfs" {
                 "spec.cephFS".to_owned()
             } else {
@@ -155,7 +158,7 @@ fn source(spec: &Located<'_>, faults: &mut Faults) {
             );
         } else {
             volume_source(name, &spec.get(name), faults);
-            own_checks(name, spec, faults);
+            own_checks(name, spec, volume_name, faults);
         }
     }
     if count == 0 {
@@ -181,9 +184,40 @@ fn is_root(path: &str) -> bool {
 }
 
 /// Validates what only the source of a PersistentVolume has.
-fn own_checks(name: &str, spec: &Located<'_>, faults: &mut Faults) {
+fn own_checks(name: &str, spec: &Located<'_>, volume_name: &str, faults: &mut Faults) {
     let at = spec.get(name);
+    let secret = at.get("secretRef");
     match name {
+        "azureFile" if at.get("secretNamespace").is_set() && at.get("secretNamespace").str().is_empty() => {
+            faults.required(&at.get("secretNamespace"), "");
+        }
+        "cinder" | "storageos" if secret.is_set() && secret.get("namespace").str().is_empty() => {
+            faults.required(&secret.get("namespace"), "");
+        }
+        "glusterfs" => {
+            let space = at.get("endpointsNamespace");
+            match space.is_set() {
+                true if space.str().is_empty() => {
+                    let sentence = "if the endpointnamespace is set, it must be a valid namespace name";
+                    faults.invalid(&space, sentence);
+                }
+                true => faults.format(&space, label),
+                false => {}
+            }
+        }
+        "iscsi" => {
+            if secret.is_set() && secret.get("name").str().is_empty() {
+                faults.required(&secret.get("name"), "");
+            }
+            let volume = volume_name.len() + 1 + at.get("targetPortal").str().len();
+            if at.get("initiatorName").is_set() && volume > 64 {
+                let sentence = "Total length of <volume name>:<iscsi.targetPortal> must be under 64 characters if \
+                                iscsi.initiatorName is specified.";
+                let portal = at.get("targetPortal").called(&format!("{}.targetportal", at.path));
+                faults.invalid(&portal, sentence);
+            }
+            iscsi_names(&at, "must be valid format", faults);
+        }
         "csi" => {
             if at.get("volumeHandle").str().is_empty() {
                 faults.required(&at.get("volumeHandle"), "");
@@ -211,9 +245,53 @@ fn validate_update(new: &Located<'_>, old: &Located<'_>, faults: &mut Faults) {
         );
     }
     faults.immutable(&spec.get("volumeMode").called("volumeMode"), &before.get("volumeMode"));
+    node_affinity(&spec.get("nodeAffinity"), &before.get("nodeAffinity"), faults);
     let class = spec.get("volumeAttributesClassName");
     if before.get("volumeAttributesClassName").is_set() && !class.is_set() {
         faults.forbidden(&class, "update from non-nil value to nil is forbidden");
+    }
+}
+
+/// Labels of nodes, and those by which they were replaced.
+const SUPERSEDED: [(&str, &str); 5] = [
+    ("beta.kubernetes.io/arch", "kubernetes.io/arch"),
+    ("beta.kubernetes.io/instance-type", "node.kubernetes.io/instance-type"),
+    ("beta.kubernetes.io/os", "kubernetes.io/os"),
+    (
+        "failure-domain.beta.kubernetes.io/region",
+        "topology.kubernetes.io/region",
+    ),
+    ("failure-domain.beta.kubernetes.io/zone", "topology.kubernetes.io/zone"),
+];
+
+/// The nodes that reach a volume are fixed, but labels may be replaced by those that have superseded them.
+fn node_affinity(new: &Located<'_>, old: &Located<'_>, faults: &mut Faults) {
+    let mut before = old.value.clone();
+    let terms = before
+        .pointer_mut("/required/nodeSelectorTerms")
+        .and_then(Value::as_array_mut);
+    for (at, term) in terms.into_iter().flatten().enumerate() {
+        for list in ["matchExpressions", "matchFields"] {
+            let expressions = term.get_mut(list).and_then(Value::as_array_mut);
+            for (index, expression) in expressions.into_iter().flatten().enumerate() {
+                let place = format!("/required/nodeSelectorTerms/{at}/{list}/{index}/key");
+                let (key, now) = (&expression["key"], new.value.pointer(&place));
+                if SUPERSEDED
+                    .iter()
+                    .any(|(beta, stable)| key == beta && now.is_some_and(|now| now == stable))
+                {
+                    expression["key"] = now.cloned().unwrap_or_default();
+                }
+            }
+        }
+    }
+    if old.is_set() && !semantic::equal("core.v1.VolumeNodeAffinity", new.value, &before) {
+        let shown = match new.is_set() {
+            true => in_go("core.v1.VolumeNodeAffinity", new.value),
+            false => "null".to_owned(),
+        };
+        let sentence = "field is immutable, except for updating from beta label to GA";
+        faults.invalid_as(&new.called("nodeAffinity"), &shown, sentence);
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 
+use kubewright_machinery::quantity::Quantity;
 use serde_json::{Value, json};
 
 use crate::{
@@ -37,6 +38,12 @@ pub(in crate::kinds) fn kind() -> BuiltInKind {
         ],
         prepare_create,
         prepare_update,
+        // The feature is off by default.
+        prepare_status: |new, old| {
+            if let (Some(status), true) = (section(new, "status"), old["status"]["healthStatus"].is_null()) {
+                status.remove("healthStatus");
+            }
+        },
         validate,
         validate_update,
         validate_status,
@@ -122,11 +129,16 @@ fn validate_update(new: &Located<'_>, old: &Located<'_>, faults: &mut Faults) {
             "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims";
         faults.forbidden(&spec, detail);
     }
-    let size = |at: &Located<'_>, path: &str| quantity(&at.at(path));
+    // An absent amount is nothing.
+    let size = |at: &Located<'_>| quantity(at).or_else(|| Quantity::parse_exact("0").ok());
     let wanted = spec.at("resources.requests.storage");
-    if let (Some(new_size), Some(old_size)) = (quantity(&wanted), size(&before, "resources.requests.storage"))
-        && new_size.compare(&old_size) == Ordering::Less
-        && size(old, "status.capacity.storage").is_some_and(|actual| new_size.compare(&actual) != Ordering::Greater)
+    let (asked, actual) = (
+        before.at("resources.requests.storage"),
+        old.at("status.capacity.storage"),
+    );
+    if let (Some(new), Some(asked), Some(actual)) = (size(&wanted), size(&asked), size(&actual))
+        && new.compare(&asked) == Ordering::Less
+        && new.compare(&actual) != Ordering::Greater
     {
         faults.forbidden(&wanted, "field can not be less than status.capacity");
     }

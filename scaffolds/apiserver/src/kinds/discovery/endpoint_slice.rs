@@ -9,12 +9,14 @@ use crate::{
         address::endpoint_ip,
         address_form::warn_of_ip,
         edit::{Fields, set},
-        faults::Faults,
+        faults::{Faults, quoted},
         format::{Format, PROTOCOLS, label, label_value, qualified, subdomain},
         kind::{BuiltInKind, Change, Warnings},
         located::Located,
         row::{Row, at_most_three, or},
+        semantic,
     },
+    meta,
     strategy::{MetadataPass, Rules},
 };
 
@@ -27,8 +29,8 @@ pub(in crate::kinds) fn kind() -> BuiltInKind {
             ..Rules::default()
         },
         defaults: &[("discovery.v1.EndpointPort", default_port)],
-        prepare_create: forget_topology,
-        prepare_update: |new, _| forget_topology(new),
+        prepare_create: |slice| _ = forget_topology(slice),
+        prepare_update,
         validate,
         validate_update,
         warnings,
@@ -37,11 +39,27 @@ pub(in crate::kinds) fn kind() -> BuiltInKind {
     }
 }
 
-/// Removes a field that only an earlier version writes.
-fn forget_topology(slice: &mut Value) {
+/// Removes a field that only an earlier version writes, and returns whether it was there.
+fn forget_topology(slice: &mut Value) -> bool {
     let endpoints = slice.get_mut("endpoints").and_then(Value::as_array_mut);
-    for endpoint in endpoints.into_iter().flatten().filter_map(Value::as_object_mut) {
-        endpoint.remove("deprecatedTopology");
+    let endpoints = endpoints.into_iter().flatten().filter_map(Value::as_object_mut);
+    let removed = endpoints.filter_map(|endpoint| endpoint.remove("deprecatedTopology"));
+    removed
+        .filter(|map| map.as_object().is_some_and(|map| !map.is_empty()))
+        .count()
+        > 0
+}
+
+/// Upstream counts a change before it removes the field.
+fn prepare_update(new: &mut Value, old: &Value) {
+    if !forget_topology(new) {
+        return;
+    }
+    let is_same = |field: &str| semantic::equal_fields("discovery.v1.EndpointSlice", field, &new[field], &old[field]);
+    if ["addressType", "endpoints", "ports"].into_iter().all(is_same)
+        && new["metadata"]["labels"] == old["metadata"]["labels"]
+    {
+        meta::system::next_generation(new);
     }
 }
 
@@ -51,6 +69,11 @@ fn default_port(port: &mut Fields) {
 }
 
 fn validate(at: &Located<'_>, faults: &mut Faults) {
+    slice(at, true, faults);
+}
+
+/// Validates an EndpointSlice, and its endpoints if they `are_new`.
+fn slice(at: &Located<'_>, are_new: bool, faults: &mut Faults) {
     let kind = at.get("addressType");
     let endpoints = at.get("endpoints");
     if kind.str().is_empty() {
@@ -58,11 +81,12 @@ fn validate(at: &Located<'_>, faults: &mut Faults) {
     } else {
         faults.one_of(&kind, &["FQDN", "IPv4", "IPv6"]);
     }
-    if endpoints.len() > 1_000 {
+    if are_new && endpoints.len() > 1_000 {
         faults.too_many(&endpoints, 1_000);
-    }
-    for endpoint in endpoints.items() {
-        slice_endpoint(&endpoint, kind.str(), faults);
+    } else if are_new {
+        for endpoint in endpoints.items() {
+            slice_endpoint(&endpoint, kind.str(), faults);
+        }
     }
     let ports = at.get("ports");
     if ports.len() > 20_000 {
@@ -102,8 +126,10 @@ fn slice_endpoint(endpoint: &Located<'_>, kind: &str, faults: &mut Faults) {
             ("IPv6", Ok(IpAddr::V4(_))) => faults.invalid(&whole, "must be an IPv6 address"),
             _ => {}
         }
-        if matches!(kind, "IPv4" | "IPv6") {
-            endpoint_ip(&address, faults);
+        match kind {
+            "IPv4" | "IPv6" => endpoint_ip(&address, faults),
+            "FQDN" => domain(&address, faults),
+            _ => {}
         }
     }
     if endpoint.get("nodeName").is_set() {
@@ -121,6 +147,29 @@ fn slice_endpoint(endpoint: &Located<'_>, kind: &str, faults: &mut Faults) {
     }
 }
 
+/// Checks the name of a host with its domain.
+fn domain(at: &Located<'_>, faults: &mut Faults) {
+    if at.str().is_empty() {
+        return faults.required(at, "");
+    }
+    let name = at.str().strip_suffix('.').unwrap_or(at.str());
+    let wrong = subdomain(name);
+    if !wrong.is_empty() {
+        return faults.invalid_as(at, &quoted(name), &wrong.join(","));
+    }
+    if !name.contains('.') {
+        let sentence = "should be a domain with at least two segments separated by dots";
+        return faults.invalid_as(at, &quoted(name), sentence);
+    }
+    if let Some((part, wrong)) = name
+        .split('.')
+        .map(|part| (part, label(part)))
+        .find(|(_, wrong)| !wrong.is_empty())
+    {
+        faults.invalid_as(at, &quoted(part), &wrong.join(","));
+    }
+}
+
 /// Zones or nodes for which an endpoint is meant.
 fn hints(list: &Located<'_>, format: Format, faults: &mut Faults) {
     let mut names = BTreeSet::new();
@@ -133,7 +182,12 @@ fn hints(list: &Located<'_>, format: Format, faults: &mut Faults) {
 }
 
 fn validate_update(new: &Located<'_>, old: &Located<'_>, faults: &mut Faults) {
-    validate(new, faults);
+    let [now, was] = [new, old].map(|slice| slice.get("endpoints").value);
+    slice(
+        new,
+        !semantic::equal_fields("discovery.v1.EndpointSlice", "endpoints", now, was),
+        faults,
+    );
     faults.declared_immutable(&new.get("addressType"), &old.get("addressType"));
 }
 

@@ -7,6 +7,7 @@ use crate::{
     kinds::{
         event::{self, Names},
         faults::Faults,
+        internal::in_go,
         kind::{BuiltInKind, Selectable},
         located::Located,
     },
@@ -123,7 +124,19 @@ fn validate_update(new: &Located<'_>, old: &Located<'_>, faults: &mut Faults) {
         series(new, faults);
     }
     for (name, shown) in FIXED {
-        faults.immutable(&new.get(name).called(shown), &old.get(name));
+        let (now, was) = (new.get(name).called(shown), old.get(name));
+        let sentence = "field is immutable";
+        match name {
+            _ if now.is_like(&was) => {}
+            "regarding" => faults.invalid_as(&now, &in_go("core.v1.ObjectReference", now.value), sentence),
+            "related" if now.is_set() => {
+                faults.invalid_as(&now, &in_go("core.v1.ObjectReference", now.value), sentence);
+            }
+            _ if was.value.is_string() && !now.is_set() && !name.ends_with("Time") && !name.ends_with("Timestamp") => {
+                faults.invalid_as(&now, "\"\"", sentence);
+            }
+            _ => faults.invalid(&now, sentence),
+        }
     }
 }
 

@@ -158,8 +158,25 @@ fn resize(at: &Located<'_>, around: &PodContext<'_>, faults: &mut Faults) {
 }
 
 fn restart_policy(container: &Located<'_>, faults: &mut Faults) {
-    let policy = container.get("restartPolicy");
+    let (policy, rules) = (container.get("restartPolicy"), container.get("restartPolicyRules"));
     if policy.is_set() {
         faults.one_of(&policy, &["Always", "Never", "OnFailure"]);
+    } else if rules.len() > 0 {
+        faults.required(&policy, "must specify restartPolicy when restart rules are used");
+    }
+    if rules.len() > 20 {
+        faults.too_many(&rules, 20);
+    }
+    for rule in rules.items() {
+        faults.one_of(&rule.get("action"), &["Restart", "RestartAllContainers"]);
+        let codes = rule.get("exitCodes");
+        if !codes.is_set() {
+            faults.required(&codes, "must be specified");
+            continue;
+        }
+        faults.one_of(&codes.get("operator"), &["In", "NotIn"]);
+        if codes.get("values").len() > 255 {
+            faults.too_many(&codes.get("values"), 255);
+        }
     }
 }

@@ -70,6 +70,7 @@ pub(in crate::kinds) fn pod_spec(spec: &Located<'_>, faults: &mut Faults) {
             faults.format(&spec.get(name), label);
         }
     }
+    hostname_override(spec, faults);
     tolerations(&spec.get("tolerations"), faults);
     for alias in spec.get("hostAliases").items() {
         if alias.get("ip").str().parse::<std::net::IpAddr>().is_err() {
@@ -98,6 +99,23 @@ pub(in crate::kinds) fn pod_spec(spec: &Located<'_>, faults: &mut Faults) {
     if spec.get("preemptionPolicy").is_set() {
         faults.one_of(&spec.get("preemptionPolicy"), &["PreemptLowerPriority", "Never"]);
     }
+}
+
+/// Validates the name that containers see as their host's.
+fn hostname_override(spec: &Located<'_>, faults: &mut Faults) {
+    let name = spec.get("hostnameOverride");
+    if !name.is_set() {
+        return;
+    }
+    for excluded in ["setHostnameAsFQDN", "hostNetwork"] {
+        if spec.get(excluded).is_true() {
+            faults.forbidden(&name, &format!("may not be specified when {excluded} is true"));
+        }
+    }
+    if name.str().len() > 64 {
+        faults.too_long(&name, 64);
+    }
+    faults.format(&name, subdomain);
 }
 
 fn host_network(spec: &Located<'_>, faults: &mut Faults) {
@@ -213,6 +231,7 @@ pub(in crate::kinds) fn tolerations(at: &Located<'_>, faults: &mut Faults) {
                     faults.invalid_as(&operator, &shown, "value must be empty when `operator` is 'Exists'");
                 }
             }
+            "Lt" | "Gt" => faults.not_supported(&operator, &["Equal", "Exists", "Lt", "Gt"]),
             _ => faults.not_supported(&operator, &["Equal", "Exists"]),
         }
         if !effect.str().is_empty() {

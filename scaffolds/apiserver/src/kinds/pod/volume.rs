@@ -7,7 +7,7 @@ use crate::kinds::{
     located::Located,
     pod::{environment::pod_field, mounts::descending},
     volume::claim_spec,
-    volume_source::volume_source,
+    volume_source::{iscsi_names, volume_source},
 };
 
 const MODE: &str = "must be a number between 0 and 0777 (octal), both inclusive";
@@ -103,6 +103,26 @@ fn one(name: &str, at: &Located<'_>, faults: &mut Faults) {
             faults.required(&at.get("claimName"), "");
         }
         "ephemeral" => ephemeral(at, faults),
+        "image" => {
+            if at.get("reference").str().is_empty() {
+                faults.required(&at.get("reference"), "");
+            }
+            faults.one_of(&at.get("pullPolicy"), &["Always", "IfNotPresent", "Never"]);
+        }
+        "iscsi" => {
+            volume_source(name, at, faults);
+            iscsi_names(at, "must be valid format starting with iqn, eui, or naa", faults);
+        }
+        "csi" => {
+            volume_source(name, at, faults);
+            let secret = at.get("nodePublishSecretRef");
+            let name = secret.get("name");
+            match secret.is_set() {
+                true if name.str().is_empty() => faults.required(&name, ""),
+                true => faults.format(&name.called(&format!("{}.name", at.path)), subdomain),
+                false => {}
+            }
+        }
         _ => volume_source(name, at, faults),
     }
 }

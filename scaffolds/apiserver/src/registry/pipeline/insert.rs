@@ -52,6 +52,7 @@ async fn create(work: &Work<'_>, attributes: &Attributes<'_>, new: Decoded) -> R
     let Decoded {
         mut object,
         has_empties,
+        ..
     } = new;
     let resource = work.resource();
     meta::system::wipe(&mut object);

@@ -49,12 +49,12 @@ impl Live {
             apply::keep_times(&self.object, new);
         }
         let is_end = self.ends_with(work, new);
+        if has_empties {
+            work.forget_empties(new);
+        }
         let other = match is_end {
             true => None,
             false => {
-                if has_empties {
-                    work.forget_empties(new);
-                }
                 let mut other = convert::settle(work.resource(), new).await?;
                 self.keep_stored(work, &mut other, |field| match part(work.call) {
                     "" => field != "status",
@@ -129,7 +129,7 @@ impl Live {
 
     /// Restores the fields that this endpoint does not write, and increments the generation.
     fn prepare(&self, work: &Work, new: &mut Decoded) {
-        let has_empties = new.has_empties;
+        let (has_empties, has_pruned) = (new.has_empties, new.has_pruned);
         let new = &mut new.object;
         let (strategy, rules, live) = (&work.resource().strategy, work.resource().rules(), &self.object);
         meta::set(new, "generation", meta::of(live).get("generation").cloned());
@@ -142,7 +142,7 @@ impl Live {
         }
         // Upstream's status strategies do not count, whatever else of the object their endpoint writes.
         let counts = rules.counts_generation && part(work.call) != "status";
-        if counts && self.is_another_generation(work, new, has_empties) {
+        if counts && (has_pruned || self.is_another_generation(work, new, has_empties)) {
             meta::system::next_generation(new);
         }
         meta::system::keep(new, live);

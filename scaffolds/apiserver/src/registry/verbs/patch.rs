@@ -122,7 +122,10 @@ fn applied(work: &Work, live: Option<&Value>, options: &WriteOptions) -> Result<
     let resource = work.resource();
     let (namespace, name) = (meta::text(&config, "namespace"), meta::text(&config, "name"));
     let title = format!("{namespace}/{name}");
-    let (_, has_empties) = body::converted(work, &mut new).map_err(|status| unconverted(resource, &title, status))?;
+    let (unknown, has_empties) =
+        body::converted(work, &mut new).map_err(|status| unconverted(resource, &title, status))?;
+    let is_kept = |path: &String| !(resource.rules().has_status && path.starts_with("unknown field \"status."));
+    let has_pruned = !resource.rules().is_built_in && unknown.iter().any(is_kept);
     // Upstream, an apply that changes no field returns no object, and the live one is written back without defaults.
     if live.is_none_or(|live| !apply::have_equal_fields(live, &new)) {
         resource.strategy.default(&mut new);
@@ -130,6 +133,7 @@ fn applied(work: &Work, live: Option<&Value>, options: &WriteOptions) -> Result<
     Ok(Decoded {
         object: new,
         has_empties,
+        has_pruned,
     })
 }
 

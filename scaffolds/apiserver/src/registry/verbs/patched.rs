@@ -64,7 +64,11 @@ pub fn decode(work: &Work, live: &Value, format: Format, validation: Validation)
     };
     strict::judge(work, validation, strict_errors, |sentence| refuse(&sentence))?;
     resource.strategy.default(&mut object);
-    Ok(Decoded { object, has_empties })
+    Ok(Decoded {
+        object,
+        has_empties,
+        has_pruned: false,
+    })
 }
 
 /// As what a patched object of a built-in kind is decoded.

@@ -6,6 +6,7 @@ mod ephemeral;
 mod level;
 mod prepare;
 mod resize;
+mod status;
 mod update;
 
 use serde_json::Value;
@@ -14,8 +15,6 @@ use crate::{
     kinds::{
         address_form::warn_of_ip,
         edit::{Fields, each, keep, keep_metadata, made, set, single_from_list, within},
-        faults::{Faults, quoted},
-        format::subdomain,
         kind::{BuiltInKind, Change, Selectable, Warnings},
         located::Located,
         pod::warnings::template,
@@ -44,7 +43,7 @@ pub(in crate::kinds) fn kind() -> BuiltInKind {
         prepare_status: prepare::status,
         validate: checks::validate,
         validate_update: update::validate,
-        validate_status,
+        validate_status: status::validate,
         warnings,
         status_warnings,
         parts: &[ephemeral::PART, resize::PART],
@@ -122,58 +121,6 @@ fn status_warnings(at: &Located<'_>) -> Warnings {
             .for_each(|item| warn_of_ip(&item.get("ip"), &mut warnings));
     }
     warnings
-}
-
-/// Validates a Pod's status.
-fn validate_status(new: &Located<'_>, old: &Located<'_>, faults: &mut Faults) {
-    let node = new.at("status.nominatedNodeName");
-    if !node.str().is_empty() && node.value != old.at("status.nominatedNodeName").value {
-        faults.format(&node, subdomain);
-        if !old.at("spec.nodeName").str().is_empty() {
-            faults.forbidden(&node, "may not be set on pods that are already bound to a node");
-        }
-    }
-    let mut observed = vec![new.at("status.observedGeneration")];
-    let conditions = new.at("status.conditions");
-    observed.extend(conditions.items().map(|condition| condition.get("observedGeneration")));
-    for generation in observed.iter().filter(|generation| generation.int() < 0) {
-        faults.invalid(generation, "must be a non-negative integer");
-    }
-    let status = new.get("status");
-    addresses(&status.get("podIPs"), faults);
-    let hosts = status.get("hostIPs");
-    if let Some(first) = hosts.items().next().map(|host| host.get("ip"))
-        && first.str() != status.get("hostIP").str()
-    {
-        faults.invalid(&first, "must be equal to `hostIP`");
-    }
-    addresses(&hosts, faults);
-}
-
-/// Validates the addresses of a Pod or its host: at most one of each family.
-fn addresses(at: &Located<'_>, faults: &mut Faults) {
-    let mut families = Vec::new();
-    for item in at.items() {
-        match item.get("ip").str().parse::<std::net::IpAddr>() {
-            Ok(address) => families.push(address.is_ipv6()),
-            Err(_) => {
-                let place = item.get("ip").called(&item.path);
-                faults.invalid(&place, "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)");
-            }
-        }
-    }
-    if families.len() < at.len() {
-        if at.len() > 1 {
-            faults.internal(at, "failed to check for dual stack with error:invalid IP");
-        }
-    } else if at.len() > 1 && (at.len() > 2 || families.first() == families.last()) {
-        let shown: Vec<String> = at
-            .items()
-            .map(|item| format!("{{\"IP\":{}}}", quoted(item.get("ip").str())))
-            .collect();
-        let shown = format!("[{}]", shown.join(","));
-        faults.invalid_as(at, &shown, "may specify no more than one IP for each IP family");
-    }
 }
 
 /// The annotation of static Pods, which a node's kubelet mirrors.

@@ -77,7 +77,8 @@ pub(super) fn quality(spec: &Located<'_>) -> &'static str {
     }
 }
 
-/// A status update changes neither owner references nor the deletion timestamp, and unsets no observed generation.
+/// A status update changes neither owner references nor the deletion timestamp, unsets no observed generation, and sets no field
+/// of a feature that is off by default.
 pub(in crate::kinds) fn status(new: &mut Value, old: &Value) {
     keep_metadata(new, old, "ownerReferences");
     let (Some(status), Some(before)) = (section(new, "status"), old.get("status").and_then(Value::as_object)) else {
@@ -93,6 +94,28 @@ pub(in crate::kinds) fn status(new: &mut Value, old: &Value) {
     ] {
         if let Some(kept) = before.get(claims) {
             status.entry(claims).or_insert_with(|| kept.clone());
+        }
+    }
+    for disabled in ["nodeAllocatableResourceClaimStatuses", "volumeHealth"] {
+        if !before.contains_key(disabled) {
+            status.remove(disabled);
+        }
+    }
+    for list in [
+        "containerStatuses",
+        "initContainerStatuses",
+        "ephemeralContainerStatuses",
+    ] {
+        let was = before.get(list).cloned().unwrap_or_default();
+        let has_status = |mount: Located<'_>| mount.get("volumeStatus").is_set();
+        if !Located::root(&was)
+            .items()
+            .flat_map(|it| it.get("volumeMounts").items())
+            .any(has_status)
+        {
+            for state in each(status, list) {
+                each(state, "volumeMounts").for_each(|mount| _ = mount.remove("volumeStatus"));
+            }
         }
     }
     keep_observed(status, before);

@@ -24,10 +24,16 @@ pub(super) const ALLOCATION: Allocation = Allocation {
     create,
     update,
     check,
+    is_checked_first,
     is_checked_before,
 };
 
-/// Upstream compares addresses and families with each other before it allocates, and both with the type afterwards.
+/// Upstream compares addresses and families with each other before anything else, and both with the type and the former state in the
+/// end.
+fn is_checked_first(cause: &Cause) -> bool {
+    is_checked_before(cause) && !checks::AFTERWARDS.iter().any(|part| cause.message.contains(part))
+}
+
 fn is_checked_before(cause: &Cause) -> bool {
     let concerns_addresses = cause.field.starts_with("spec.clusterIP") || cause.field.starts_with("spec.ipFamil");
     concerns_addresses && !cause.message.contains(checks::NONE_FOR_TYPE)

@@ -50,6 +50,15 @@ fn is_headless(spec: &Located<'_>) -> bool {
 /// The beginning of the error about a headless Service of another type.
 pub(super) const NONE_FOR_TYPE: &str = "may not be set to 'None' for";
 
+/// Parts of errors about addresses and families that upstream finds in its last validation. Only a Service that a write of its status
+/// creates lacks `clusterIPs`: nothing completes them.
+pub(super) const AFTERWARDS: [&str; 4] = [
+    "Required value",
+    "may not be set for ExternalName services",
+    "may not change once set",
+    "primary clusterIP can not be unset",
+];
+
 fn of_type(spec: &Located<'_>, kind: &str, headless: bool, faults: &mut Faults) {
     let ips = spec.get("clusterIPs");
     match kind {

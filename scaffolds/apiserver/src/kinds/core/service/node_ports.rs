@@ -19,6 +19,9 @@ const TAKEN: &str = "provided port is already allocated";
 /// only for the same port.
 pub(in crate::kinds) fn check(spec: &Located<'_>, is_new: bool, owner: &str, held: &Holders) -> Faults {
     let mut faults = Faults::default();
+    if !matches!(spec.get("type").str(), "NodePort" | "LoadBalancer") {
+        return faults;
+    }
     let mut seen: BTreeMap<i64, i64> = BTreeMap::new();
     for port in spec.get("ports").items() {
         let number = port.get("nodePort");

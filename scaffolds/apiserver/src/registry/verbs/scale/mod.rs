@@ -155,6 +155,7 @@ impl Transition for Scaling<'_> {
         Ok(Decoded {
             object,
             has_empties: false,
+            has_pruned: false,
         })
     }
 
