@@ -210,8 +210,27 @@ fn validate_update(new: &Located<'_>, old: &Located<'_>, faults: &mut Faults) {
     }
 }
 
+/// The fields of the metadata that a template may have, in Go's order.
+const METADATA: [&str; 12] = [
+    "name",
+    "generateName",
+    "namespace",
+    "uid",
+    "resourceVersion",
+    "generation",
+    "creationTimestamp",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+    "labels",
+    "annotations",
+    "finalizers",
+];
+
 /// The claims in Go's syntax: only the metadata of the internal type has the names of JSON.
 fn claims_in_go(at: &Located<'_>) -> String {
+    if !at.is_set() {
+        return "null".to_owned();
+    }
     let claims: Vec<String> = at.items().map(|claim| claim_in_go(&claim)).collect();
     format!("[{}]", claims.join(","))
 }
@@ -226,7 +245,7 @@ fn claim_in_go(claim: &Located<'_>) -> String {
         };
         names.iter().map(field).collect::<Vec<_>>().join(",")
     };
-    let metadata: Vec<String> = ["name", "labels", "annotations"]
+    let metadata: Vec<String> = METADATA
         .iter()
         .filter(|name| claim.get("metadata").get(name).is_set())
         .map(|name| format!("\"{name}\":{},", claim.get("metadata").get(name).value))

@@ -10,14 +10,14 @@ use crate::kinds::{
 };
 
 /// The conditions with which a Job ends, or is about to.
-struct JobEnd {
+struct EndingConditions {
     complete: bool,
     failed: bool,
     failure_target: bool,
     success: bool,
 }
 
-impl JobEnd {
+impl EndingConditions {
     fn of(status: &Located<'_>) -> Self {
         Self {
             complete: has(status, "Complete", "True"),
@@ -37,8 +37,8 @@ struct StatusChange<'c, 'v> {
     spec: Located<'v>,
     now: Located<'v>,
     was: Located<'v>,
-    end: &'c JobEnd,
-    before: &'c JobEnd,
+    end: &'c EndingConditions,
+    before: &'c EndingConditions,
 }
 
 impl StatusChange<'_, '_> {
@@ -66,7 +66,7 @@ fn has(status: &Located<'_>, kind: &str, state: &str) -> bool {
 
 pub(super) fn validate(new: &Located<'_>, old: &Located<'_>, faults: &mut Faults) {
     let (now, was) = (new.get("status"), old.get("status"));
-    let (end, before) = (JobEnd::of(&now), JobEnd::of(&was));
+    let (end, before) = (EndingConditions::of(&now), EndingConditions::of(&was));
     let change = StatusChange {
         spec: new.get("spec"),
         now,

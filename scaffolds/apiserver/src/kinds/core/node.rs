@@ -285,7 +285,14 @@ fn cells(row: &Row<'_>) -> Vec<Value> {
         json!(info("kubeletVersion")),
     ];
     cells.extend([address("InternalIP"), address("ExternalIP")]);
-    cells.extend(["osImage", "kernelVersion", "containerRuntimeVersion"].map(|name| or(info(name), "<unknown>")));
+    let kernel = match (or(info("kernelVersion"), "<unknown>"), info("architecture")) {
+        (Value::String(kernel), architecture) if !architecture.is_empty() => {
+            json!(format!("{kernel} ({architecture})"))
+        }
+        (kernel, _) => kernel,
+    };
+    let known = |name: &str| or(info(name), "<unknown>");
+    cells.extend([known("osImage"), kernel, known("containerRuntimeVersion")]);
     cells
 }
 

@@ -6,11 +6,12 @@ use crate::{
     kinds::{
         edit::{Fields, within},
         faults::Faults,
-        kind::{BuiltInKind, Selectable},
+        kind::{BuiltInKind, Change, Selectable, Warnings},
         labels::print_labels,
         located::Located,
+        pod::warnings,
         row::Row,
-        workload::{self, MISMATCH, template},
+        workload::{self, MISMATCH, is_another, template},
     },
     strategy::{Deletion, Rules},
 };
@@ -30,10 +31,23 @@ pub(in crate::kinds) fn kind() -> BuiltInKind {
         defaults: &[("core.v1.ReplicationController", default)],
         validate,
         validate_update: |new, _, faults| validate(new, faults),
-        warnings: workload::template_warnings,
+        warnings: template_warnings,
         selectable: const { &[Selectable::new("status.replicas", "/status/replicas").or("0")] },
         cells,
         ..BuiltInKind::default()
+    }
+}
+
+/// Upstream confuses the templates of an update: it warns about the former one.
+fn template_warnings(change: Change<'_, '_>) -> Warnings {
+    match change.old {
+        Some(old) if is_another(change) => {
+            let mut warnings = Warnings::new();
+            warnings::template(&old.at("spec.template"), &mut warnings);
+            warnings
+        }
+        Some(_) => Warnings::new(),
+        None => workload::template_warnings(change),
     }
 }
 

@@ -25,6 +25,41 @@ pub(in crate::kinds) fn pod_security(context: &Located<'_>, faults: &mut Faults)
         faults.one_of(&policy, &["Always", "OnRootMismatch"]);
     }
     seccomp(&context.get("seccompProfile"), faults);
+    app_armor(&context.get("appArmorProfile"), faults);
+    for (name, known) in [
+        ("supplementalGroupsPolicy", ["Merge", "Strict"]),
+        ("seLinuxChangePolicy", ["MountOption", "Recursive"]),
+    ] {
+        if context.get(name).is_set() {
+            faults.one_of(&context.get(name), &known);
+        }
+    }
+}
+
+fn app_armor(profile: &Located<'_>, faults: &mut Faults) {
+    const NEEDED: &str = "must be set when AppArmor type is Localhost";
+    if !profile.is_set() {
+        return;
+    }
+    let (kind, local) = (profile.get("type"), profile.get("localhostProfile"));
+    match kind.str() {
+        "Localhost" => {
+            if local.str().trim() != local.str() {
+                faults.invalid(&local, "must not be padded with whitespace");
+            } else if local.str().is_empty() {
+                faults.required(&local, NEEDED);
+            }
+            if local.str().len() > 4095 {
+                faults.too_long(&local, 4095);
+            }
+        }
+        "RuntimeDefault" | "Unconfined" if local.is_set() => {
+            faults.invalid(&local, "can only be set when AppArmor type is Localhost");
+        }
+        "RuntimeDefault" | "Unconfined" => {}
+        "" => faults.required(&kind, "type is required when appArmorProfile is set"),
+        _ => faults.not_supported(&kind, &["Localhost", "RuntimeDefault", "Unconfined"]),
+    }
 }
 
 fn seccomp(profile: &Located<'_>, faults: &mut Faults) {
@@ -108,6 +143,10 @@ pub(in crate::kinds) fn container_security(container: &Located<'_>, faults: &mut
         }
     }
     seccomp(&context.get("seccompProfile"), faults);
+    app_armor(&context.get("appArmorProfile"), faults);
+    if context.get("procMount").is_set() {
+        faults.one_of(&context.get("procMount"), &["Default", "Unmasked"]);
+    }
 }
 
 /// Validates `runAsUser` and `runAsGroup` of a security context.

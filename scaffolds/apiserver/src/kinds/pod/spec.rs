@@ -43,6 +43,7 @@ pub(in crate::kinds) fn pod_spec(spec: &Located<'_>, faults: &mut Faults) {
     ephemeral_containers(spec, &around, faults);
     pod_resources(spec, &around, faults);
     host_network(spec, faults);
+    host_namespaces(spec, faults);
     faults.one_of(&spec.get("restartPolicy"), &["Always", "OnFailure", "Never"]);
     faults.one_of(
         &spec.get("dnsPolicy"),
@@ -98,6 +99,39 @@ pub(in crate::kinds) fn pod_spec(spec: &Located<'_>, faults: &mut Faults) {
     }
     if spec.get("preemptionPolicy").is_set() {
         faults.one_of(&spec.get("preemptionPolicy"), &["PreemptLowerPriority", "Never"]);
+    }
+}
+
+/// Namespaces of the host exclude users and processes of the Pod's own.
+fn host_namespaces(spec: &Located<'_>, faults: &mut Faults) {
+    let shared = spec.get("shareProcessNamespace");
+    if spec.get("hostPID").is_true() && shared.is_true() {
+        faults.invalid(&shared, "ShareProcessNamespace and HostPID cannot both be enabled");
+    }
+    let has_own_users = spec.get("hostUsers").value == false;
+    let named = [
+        ("hostNetwork", "hostNetwork"),
+        ("hostPID", "HostPID"),
+        ("hostIPC", "HostIPC"),
+    ];
+    for (_, shown) in named
+        .iter()
+        .filter(|(name, _)| has_own_users && spec.get(name).is_true())
+    {
+        faults.forbidden(&spec.get(shown), "when `hostUsers` is false");
+    }
+    for container in ["initContainers", "containers"]
+        .into_iter()
+        .flat_map(|list| spec.get(list).items())
+    {
+        let devices = container.get("volumeDevices");
+        if has_own_users && devices.len() > 0 {
+            faults.forbidden(&devices, "when `hostUsers` is false");
+        }
+        let mount = container.at("securityContext.procMount");
+        if !has_own_users && mount.str() == "Unmasked" {
+            faults.invalid(&mount, "`hostUsers` must be false to use `Unmasked`");
+        }
     }
 }
 
