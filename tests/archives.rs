@@ -6,6 +6,7 @@ mod earlier;
 use cli::{CRATES, Run, Tree, assert_same, create, kubewright, read, replace, tree};
 use kubewright::project::{Crates, Project, Release};
 use kubewright::render::vendor::{self, Texts};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
@@ -36,6 +37,11 @@ fn unit(tree: &Tree, name: &str) -> Texts {
         Some((path.strip_prefix(&folder)?.to_owned(), text))
     });
     inside.filter(|(path, _)| path != "VERSION").collect()
+}
+
+fn borrowed(texts: &Texts) -> BTreeMap<&str, &str> {
+    let texts = texts.iter();
+    texts.map(|(path, text)| (path.as_str(), text.as_str())).collect()
 }
 
 #[test]
@@ -70,8 +76,7 @@ fn the_bytes_of_an_archive_are_the_same_on_each_machine() {
         ("src/lib.rs", "//! Tiny.\n\npub const NAME: &str = \"tiny\";\n"),
         ("src/a.txt", "a"),
     ];
-    let source = files.map(|(path, text)| (path.to_owned(), text.to_owned()));
-    let unit = vendor::packed(&source.into(), "fn main() {}\n").unwrap();
+    let unit = vendor::packed(&files.into(), "fn main() {}\n").unwrap();
     assert_eq!(vendor::hash(&unit), PINNED);
     assert_same(&tree(made("archives").path()), &tree(made("archives").path()));
 }
@@ -130,7 +135,7 @@ fn an_edited_archive_is_reported_and_not_moved() {
                     _ => (path, text),
                 });
                 let script = read(&dir, "crates/schema/build.rs");
-                let forged = vendor::packed(&with_back_door.collect(), &script).unwrap();
+                let forged = vendor::packed(&borrowed(&with_back_door.collect()), &script).unwrap();
                 let version = read(&dir, "crates/schema/VERSION");
                 let (line, _) = version.split_once("sha256:").unwrap();
                 let stamp = format!("{line}sha256:{}; do not edit\n", vendor::hash(&forged));
@@ -291,7 +296,7 @@ impl Tiny {
                 .map(|path| (format!("src/{path}.rs"), inner.to_owned())),
         );
         let script = read(made("archives"), "crates/machinery/build.rs");
-        for (path, text) in vendor::packed(&source, &script).unwrap() {
+        for (path, text) in vendor::packed(&borrowed(&source), &script).unwrap() {
             tiny.write(&format!("crates/tiny/{path}"), &text);
         }
         tiny

@@ -149,6 +149,7 @@ mod tests {
             is_fault: what == "dies",
         };
         let failure = FailedRun {
+            kind: None,
             schedule: "w1:500".parse().unwrap(),
             finding: Finding {
                 oracle: Oracle::State,
