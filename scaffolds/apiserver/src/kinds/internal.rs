@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use crate::kinds::{
     faults::shown,
+    located::Located,
     shapes::{self, ShapeField, Type},
 };
 
@@ -21,6 +22,14 @@ pub(in crate::kinds) fn in_go(name: &str, value: &Value) -> String {
         format!("\"{}\":{}", go_name(field.name), of_field(field, inner))
     });
     format!("{{{}}}", fields.collect::<Vec<_>>().join(","))
+}
+
+/// The value of a field that can be absent.
+pub(in crate::kinds) fn in_go_or_null(name: &str, at: &Located<'_>) -> String {
+    match at.is_set() {
+        true => in_go(name, at.value),
+        false => "null".to_owned(),
+    }
 }
 
 fn of_field(field: &ShapeField, value: &Value) -> String {

@@ -206,7 +206,7 @@ impl ShapeField {
             .map(|(_, value)| *value)
     }
 
-    /// Whether it is a list with one owner, as a list of no other type is.
+    /// Whether it is an atomic list: one field manager owns the whole of it.
     pub fn is_atomic_list(&self) -> bool {
         matches!(self.kind, Type::List(_)) && !matches!(self.attribute("l"), Some("map" | "set"))
     }

@@ -176,7 +176,7 @@ pub(in crate::kinds) fn iscsi_names(at: &Located<'_>, otherwise: &str, faults: &
     }
 }
 
-/// Whether a name of iSCSI has the format of its type; `None` if it has no type.
+/// Whether an iSCSI name has the format of its type: `iqn`, `eui` or `naa`. `None` for a name of no such type.
 fn iscsi_name(text: &str) -> Option<bool> {
     let is_hexadecimal = |rest: &str, length: usize| {
         let digits: String = rest.chars().skip(1).collect();

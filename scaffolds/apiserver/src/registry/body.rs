@@ -17,7 +17,7 @@ pub(super) struct Decoded {
     pub object: Value,
     /// Whether the object has empty lists or maps. Go distinguishes them from absent ones until the object is stored.
     pub has_empties: bool,
-    /// Whether an apply brought fields that the schema prunes: upstream stores them, so the generation is another one.
+    /// Whether an apply contains fields that the schema prunes. Upstream compares before it prunes, so the generation changes.
     pub has_pruned: bool,
 }
 

@@ -83,7 +83,7 @@ mod tests {
         let full = json!({"data": {"a": "1", "b": "2"}});
         let less = json!({"data": {"a": "1"}});
         let other = json!({"data": {"a": "3", "b": "2"}});
-        let made = |intent: &Value| Creator::of("m", intent).name().to_owned();
+        let made = |intent: &Value| Creator::of("m", intent, hash_of(intent)).name().to_owned();
         let formerly = |intent: &Value| format!("m@{:016x}", hash_of(intent));
         let removal = Action::Remove(json!({"f:data": {"f:b": {}}}));
         for (intent, entries, expected) in [
@@ -100,7 +100,7 @@ mod tests {
             (&other, &[(&made(&full), false), ("m", true)], Some(Action::Apply)),
         ] {
             let (existing, hash) = (existing(entries), hash_of(intent));
-            let creator = &Creator::of("m", intent);
+            let creator = &Creator::of("m", intent, hash);
             let desired = Desired { intent, hash, creator };
             assert_eq!(diff(&desired, &existing, None), expected, "{intent}");
             let mut last = Last {

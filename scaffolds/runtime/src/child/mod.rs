@@ -120,7 +120,7 @@ impl<C: AnyObject> Child<'_, C> {
             return Ok(Done::unchanged());
         }
         let before = self.view(observed)?;
-        let creator = &Creator::of(self.manager, &self.intent);
+        let creator = &Creator::of(self.manager, &self.intent, hash);
         let desired = Desired {
             intent: &self.intent,
             hash,
@@ -148,7 +148,7 @@ impl<C: AnyObject> Child<'_, C> {
     /// into an object of another owner that is not cached yet, and costs the API server less than an apply.
     pub(crate) async fn create(&self) -> Result<Result<Done<C>, C>> {
         let hash = hash_of(&self.intent);
-        let creator = Creator::of(self.manager, &self.intent);
+        let creator = Creator::of(self.manager, &self.intent, hash);
         match self.requests.create(&self.intent, creator.name()).await {
             Ok(created) => {
                 self.remember(hash, &created, &self.view(&created)?);
@@ -211,8 +211,8 @@ impl<C: AnyObject> Child<'_, C> {
     }
 
     /// Changes values alone, by a JSON patch of exactly the observed version: it costs the API server less than an apply, and leaves
-    /// the record of the create as it is. If the patch does not fit the child, which somebody may have changed since, and if only the
-    /// server knows how to merge the intent, it is an apply.
+    /// the record of the create as it is. An apply follows if the API server refuses the patch, because the child has changed since. An
+    /// apply takes its place if only the server knows how to merge the intent.
     async fn change(&self, observed: &C, view: &View, creator: &Creator) -> Result<C> {
         let steps = view.steps(&self.intent, &Value::Null).unwrap_or_default();
         if steps.is_empty() {

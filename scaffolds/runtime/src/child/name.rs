@@ -2,6 +2,7 @@
 
 use std::io;
 
+use serde::Serialize;
 use serde_json::Value;
 
 /// The longest name that Kubernetes accepts for most kinds (a DNS-1123 subdomain).
@@ -72,19 +73,18 @@ pub(super) const CREATED: char = '@';
 /// The longest name of a field manager that Kubernetes accepts.
 const MAX_MANAGER: usize = 128;
 
-/// The field managers of the entry that a create and later changes of values have made.
-///
-/// Its name is the controller's field manager and a hash of the intent's fields. A later process reads both from `managedFields`: if
-/// the hash is that of its own intent, no field has been dropped since, although the record contains fields that the server added. It
-/// compares the values itself.
+/// The field manager that creates a child and changes its values: the controller's field manager and a hash of the intent's fields.
+/// A later process reads both from `managedFields`. If the hash is that of its own intent, no field has been dropped since, although
+/// the record contains fields that the server added. The hash says nothing about values: a process compares them.
 pub(super) struct Creator {
     name: String,
-    /// Of kubewright 0.1, whose hash is that of the values too.
+    /// The name that kubewright 0.1 wrote, with [`hash_of`] the intent.
     former: String,
 }
 
 impl Creator {
-    pub(super) fn of(manager: &str, intent: &Value) -> Self {
+    /// The creator for an intent, of which `hash` is [`hash_of`].
+    pub(super) fn of(manager: &str, intent: &Value, hash: u64) -> Self {
         let named = |hash: u64| {
             let name = format!("{manager}{CREATED}{hash:016x}");
             if name.len() > MAX_MANAGER {
@@ -95,7 +95,7 @@ impl Creator {
         };
         Self {
             name: named(hash_of_fields(intent)),
-            former: named(hash_of(intent)),
+            former: named(hash),
         }
     }
 
@@ -110,11 +110,11 @@ impl Creator {
     }
 }
 
-/// The hash of an intent with its values.
-pub(super) fn hash_of(intent: &Value) -> u64 {
+/// The hash of a value as JSON.
+pub(super) fn hash_of<T: Serialize + ?Sized>(value: &T) -> u64 {
     let mut hash = Fnv1a::default();
-    // Neither a `Value` nor the hash can fail.
-    let _ = serde_json::to_writer(&mut hash, intent);
+    // Neither JSON nor the hash can fail.
+    let _ = serde_json::to_writer(&mut hash, value);
     hash.0
 }
 
@@ -126,7 +126,7 @@ fn hash_of_fields(intent: &Value) -> u64 {
             Value::Object(fields) => {
                 hash.add(b"{");
                 for (name, value) in fields {
-                    hash.add(&hash_of(&Value::from(name.as_str())).to_le_bytes());
+                    hash.add(&hash_of(name).to_le_bytes());
                     add(hash, value);
                 }
                 hash.add(b"}");
@@ -176,7 +176,7 @@ mod tests {
     fn the_name_of_a_creator_changes_with_the_fields_and_lists_of_an_intent_alone() {
         use serde_json::json;
 
-        let named = |intent: Value| Creator::of("m", &intent).name;
+        let named = |intent: Value| Creator::of("m", &intent, hash_of(&intent)).name;
         let first = named(json!({"data": {"a": "1"}, "list": [{"name": "x"}]}));
         // Other processes compare it: it never changes.
         assert_eq!(first, PINNED);
@@ -190,7 +190,7 @@ mod tests {
         ] {
             assert_ne!(first, named(other.clone()), "{other}");
         }
-        assert_eq!(Creator::of(&"m".repeat(120), &json!({})).name, "m".repeat(120));
+        assert_eq!(Creator::of(&"m".repeat(120), &json!({}), 0).name, "m".repeat(120));
     }
 
     #[test]

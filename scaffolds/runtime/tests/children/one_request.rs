@@ -334,14 +334,20 @@ async fn children_of_earlier_releases_are_updated_by_one_request() {
     }
 }
 
+/// Runs an operator whose child with `a` and `b` was changed by another client, which the operator does not see for ten seconds.
+async fn changed_unseen(world: &World, map: &str) -> Running {
+    let running = operator(world);
+    want(world, &data(json!({"a": "1", "b": "1"}))).await;
+    world.delay_watches("configmaps", Duration::from_secs(10));
+    seconds(1).await;
+    world.merge_as(map, "theirs", &json!({"data": {"d": "1", "b": "theirs"}}));
+    running
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_removal_that_meets_an_unseen_change_is_a_conflict_and_is_repeated() {
     let (world, map) = (world(), config_map("a"));
-    let running = operator(&world);
-    want(&world, &data(json!({"a": "1", "b": "1"}))).await;
-    world.delay_watches("configmaps", Duration::from_secs(10));
-    seconds(1).await;
-    world.merge_as(&map, "theirs", &json!({"data": {"d": "1", "b": "theirs"}}));
+    let running = changed_unseen(&world, &map).await;
     let requests = want(&world, &data(json!({"a": "1"}))).await;
     assert!(
         requests.len() > 1,
@@ -413,11 +419,7 @@ async fn changes_of_values_leave_the_record_of_the_create() {
 #[tokio::test(start_paused = true)]
 async fn a_change_of_values_that_meets_an_unseen_change_is_an_apply() {
     let (world, map) = (world(), config_map("a"));
-    let running = operator(&world);
-    want(&world, &data(json!({"a": "1", "b": "1"}))).await;
-    world.delay_watches("configmaps", Duration::from_secs(10));
-    seconds(1).await;
-    world.merge_as(&map, "theirs", &json!({"data": {"d": "1", "b": "theirs"}}));
+    let running = changed_unseen(&world, &map).await;
     let requests = want(&world, &data(json!({"a": "2", "b": "1"}))).await;
     assert_eq!(requests, vec![format!("PATCH {map}"); 2]);
     let found = world.object(&map).unwrap()["data"].clone();

@@ -38,7 +38,7 @@ pub struct Report {
 
 /// A failure.
 pub struct FailedRun {
-    /// The kind that selects the samples of the run; without one, the run has all samples.
+    /// The kind whose samples take part in the run; `None` for all samples.
     pub kind: Option<String>,
     pub(super) schedule: Schedule,
     /// What is wrong.

@@ -1,5 +1,5 @@
 //! Groups of samples that are simulated together: fewer requests in a run are more runs in a second. Samples of one kind, those that
-//! name each other, and those that share an object stay together, and so do all whose objects alone are not as with the others.
+//! name each other, and those that share an object stay together. So do samples whose objects differ when the other samples are absent.
 
 use std::{collections::BTreeSet, sync::Arc};
 

@@ -34,7 +34,7 @@ pub(super) struct Stage {
     pub setup: Arc<Setup>,
     pub start: Start,
     pub seed: u64,
-    /// The kind that selects the samples among those of the project; without one, these are all samples.
+    /// The kind whose samples take part; `None` for all samples of the project.
     pub kind: Option<String>,
     /// The changes that are not explored, with the reasons.
     pub omitted: Vec<String>,

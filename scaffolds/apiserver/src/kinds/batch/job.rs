@@ -11,7 +11,7 @@ use crate::{
         },
         edit::{Fields, section, set, set_text, within},
         faults::Faults,
-        internal::in_go,
+        internal::in_go_or_null,
         kind::{BuiltInKind, Change, Selectable, Warnings},
         labels::{is_sound, selector, selects, shown},
         located::Located,
@@ -210,11 +210,7 @@ fn validate_update(new: &Located<'_>, old: &Located<'_>, faults: &mut Faults) {
     for (name, definition) in policies {
         let now = spec.get(name);
         if !now.is_like(&before.get(name)) {
-            let shown = match now.is_set() {
-                true => in_go(definition, now.value),
-                false => "null".to_owned(),
-            };
-            faults.invalid_as(&now, &shown, "field is immutable");
+            faults.invalid_as(&now, &in_go_or_null(definition, &now), "field is immutable");
         }
     }
 }

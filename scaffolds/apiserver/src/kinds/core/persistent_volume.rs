@@ -10,7 +10,7 @@ use crate::{
         edit::{Fields, add_finalizer, default_phase, section, set, set_text, within},
         faults::Faults,
         format::{label, subdomain},
-        internal::in_go,
+        internal::in_go_or_null,
         kind::{BuiltInKind, Change, Warnings},
         located::Located,
         node_selector::{node_selector, warn_of_labels},
@@ -286,10 +286,7 @@ fn node_affinity(new: &Located<'_>, old: &Located<'_>, faults: &mut Faults) {
         }
     }
     if old.is_set() && !semantic::equal("core.v1.VolumeNodeAffinity", new.value, &before) {
-        let shown = match new.is_set() {
-            true => in_go("core.v1.VolumeNodeAffinity", new.value),
-            false => "null".to_owned(),
-        };
+        let shown = in_go_or_null("core.v1.VolumeNodeAffinity", new);
         let sentence = "field is immutable, except for updating from beta label to GA";
         faults.invalid_as(&new.called("nodeAffinity"), &shown, sentence);
     }

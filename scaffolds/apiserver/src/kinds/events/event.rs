@@ -7,7 +7,7 @@ use crate::{
     kinds::{
         event::{self, Names},
         faults::Faults,
-        internal::in_go,
+        internal::{in_go, in_go_or_null},
         kind::{BuiltInKind, Selectable},
         located::Located,
     },
@@ -129,9 +129,7 @@ fn validate_update(new: &Located<'_>, old: &Located<'_>, faults: &mut Faults) {
         match name {
             _ if now.is_like(&was) => {}
             "regarding" => faults.invalid_as(&now, &in_go("core.v1.ObjectReference", now.value), sentence),
-            "related" if now.is_set() => {
-                faults.invalid_as(&now, &in_go("core.v1.ObjectReference", now.value), sentence);
-            }
+            "related" => faults.invalid_as(&now, &in_go_or_null("core.v1.ObjectReference", &now), sentence),
             _ if was.value.is_string() && !now.is_set() && !name.ends_with("Time") && !name.ends_with("Timestamp") => {
                 faults.invalid_as(&now, "\"\"", sentence);
             }

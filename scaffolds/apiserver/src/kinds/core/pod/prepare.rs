@@ -106,9 +106,9 @@ pub(in crate::kinds) fn status(new: &mut Value, old: &Value) {
         "initContainerStatuses",
         "ephemeralContainerStatuses",
     ] {
-        let was = before.get(list).cloned().unwrap_or_default();
+        let was = before.get(list).unwrap_or(&Value::Null);
         let has_status = |mount: Located<'_>| mount.get("volumeStatus").is_set();
-        if !Located::root(&was)
+        if !Located::root(was)
             .items()
             .flat_map(|it| it.get("volumeMounts").items())
             .any(has_status)

@@ -248,7 +248,7 @@ fn devices(state: &Located<'_>, containers: &Located<'_>, status: &Located<'_>, 
     }
 }
 
-/// Whether a container has a claim or a request of one, or the request of the claim for extended resources.
+/// Whether a text names a claim of the container, a request of such a claim, or a request of the claim for extended resources.
 fn is_claim(text: &str, container: &Located<'_>, status: &Located<'_>) -> bool {
     let named = |claim: &Located<'_>| match claim.get("request").str() {
         "" => claim.get("name").str() == text,
