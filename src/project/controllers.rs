@@ -1,7 +1,7 @@
 //! Controllers of a kind. The name of each is unique in the project, and so is its file; each uses one version of the kind.
 
 use super::change::NewApi;
-use super::{ControllerName, Kind, Pattern, Project, Version, pattern, rust};
+use super::{ChildSuffix, ControllerName, Kind, Pattern, Project, Version, pattern, rust};
 use anyhow::{Result, bail};
 use serde::{Deserialize, Serialize};
 
@@ -17,6 +17,23 @@ pub struct Controller {
     pub pattern: Pattern,
     /// Whether it starts with a finalizer and a cleanup function.
     pub finalizer: bool,
+    /// The suffix of the names of its children, if it is not the default one.
+    pub child_suffix: Option<ChildSuffix>,
+}
+
+impl Controller {
+    /// Whether it has the default name of the first controller of its `kind`.
+    pub fn is_first_of(&self, kind: &Kind) -> bool {
+        is_first(kind, &self.name)
+    }
+
+    /// The suffix of the names of its children: the name of its `kind` for the first controller, and its own name for others.
+    pub fn suffix(&self, kind: &Kind) -> String {
+        match &self.child_suffix {
+            Some(suffix) => suffix.to_string(),
+            None => default_suffix(kind, &self.name),
+        }
+    }
 }
 
 /// The controller that `create api` adds.
@@ -50,7 +67,7 @@ impl Project {
             },
         };
         let mut finalizer = new.finalizer;
-        if let Some((owner, existing)) = self.controller_of_module(&name) {
+        let child_suffix = if let Some((owner, existing)) = self.controller_of_module(&name) {
             if !owner.is(&api.kind.group, &api.kind.name) {
                 bail!(
                     "controller `{name}` exists already, for `{}` of group `{}`\n\nhint: choose another `--controller-name`",
@@ -60,7 +77,11 @@ impl Project {
             }
             may_replace(existing, &name, api, new)?;
             finalizer |= existing.finalizer && !api.replace;
-        }
+            // Its children keep their names.
+            existing.child_suffix.clone()
+        } else {
+            self.free_suffix(kind, &name)?
+        };
         let controllers = &mut self.kinds[at].controllers;
         controllers.retain(|other| other.name != name);
         controllers.push(Controller {
@@ -68,6 +89,7 @@ impl Project {
             version: api.kind.version.clone(),
             pattern: new.pattern.clone(),
             finalizer,
+            child_suffix,
         });
         controllers.sort_by(|a, b| a.name.cmp(&b.name));
         Ok(())
@@ -81,6 +103,27 @@ impl Project {
             None => bail!(
                 "no free name for the controller of `{}`\n\nhint: choose one with `--controller-name`",
                 kind.name
+            ),
+        }
+    }
+
+    /// A suffix that no other controller has, because children of two kinds may have one kind and owners of one name; `None` for the
+    /// default one.
+    fn free_suffix(&self, kind: &Kind, name: &ControllerName) -> Result<Option<ChildSuffix>> {
+        let taken: Vec<_> = self
+            .controllers()
+            .into_iter()
+            .map(|(kind, other)| other.suffix(kind))
+            .collect();
+        let default = default_suffix(kind, name);
+        let own = name.as_str().replace('_', "-");
+        let with_kind = format!("{}-{own}", kind.name.as_str().to_ascii_lowercase());
+        let free = |suffix: &String| suffix.parse::<ChildSuffix>().is_ok() && !taken.contains(suffix);
+        match [default.clone(), own, with_kind].into_iter().find(free) {
+            Some(suffix) if suffix == default => Ok(None),
+            Some(suffix) => Ok(suffix.parse().ok()),
+            None => bail!(
+                "no free suffix for the names of the children of controller `{name}`\n\nhint: choose another `--controller-name`"
             ),
         }
     }
@@ -164,6 +207,18 @@ pub(super) fn names_of(kind: &Kind) -> Vec<ControllerName> {
     // The last one is for groups that start with a digit.
     let names = [lower.clone(), format!("{group}_{lower}"), format!("{lower}_{group}")];
     names.iter().filter_map(|name| name.parse().ok()).collect()
+}
+
+fn is_first(kind: &Kind, name: &ControllerName) -> bool {
+    let (file, lower) = (rust::module_file(name.as_str()), rust::module_file(kind.name.as_str()));
+    file == lower || file == format!("{}_{lower}", rust::module_file(kind.group.as_str()))
+}
+
+fn default_suffix(kind: &Kind, name: &ControllerName) -> String {
+    match is_first(kind, name) {
+        true => kind.name.as_str().to_ascii_lowercase(),
+        false => name.to_string(),
+    }
 }
 
 /// Whether two controllers would have one file.

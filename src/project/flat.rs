@@ -86,6 +86,7 @@ impl FlatController {
         Ok(Controller {
             // Releases that wrote this list gave a finalizer to every controller of this pattern, and to no other.
             finalizer: self.pattern == Name::Child,
+            child_suffix: None,
             pattern: Pattern::new(self.pattern, inputs, &self.name).map_err(Error::msg)?,
             name: self.name,
             version: version.clone(),

@@ -37,8 +37,8 @@ pub use declared::Declared;
 pub use kind::{Api, Kind, KindVersion};
 pub use lengths::LONGEST_PROJECT;
 pub use names::{
-    ControllerName, Domain, Group, Image, InvalidName, KindName, Owner, Plural, ProjectName, ShortName, TemplatePath,
-    Version,
+    ChildSuffix, ControllerName, Domain, Group, Image, InvalidName, KindName, Owner, Plural, ProjectName, ShortName,
+    TemplatePath, Version,
 };
 pub use pattern::Pattern;
 pub use plural::plural;

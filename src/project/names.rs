@@ -104,6 +104,11 @@ name!(
     ControllerName,
     controller
 );
+name!(
+    /// The suffix of the names of a controller's children: a DNS-1035 label.
+    ChildSuffix,
+    label_1035
+);
 
 name!(
     /// The owner that a licence names: one line of text, because comments of generated code contain it.

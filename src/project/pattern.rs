@@ -1,6 +1,6 @@
 //! Patterns: the reconcilers that controllers start from, with their inputs, and how PROJECT writes them.
 
-use super::{Controller, ControllerName, Image, KindName, Origin, Version};
+use super::{ChildSuffix, Controller, ControllerName, Image, KindName, Origin, Version};
 use anyhow::{Result, bail};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -285,6 +285,8 @@ pub(super) struct Written {
     backups: bool,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     finalizer: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    child_suffix: Option<ChildSuffix>,
 }
 
 impl TryFrom<Written> for Controller {
@@ -302,6 +304,7 @@ impl TryFrom<Written> for Controller {
             name: written.name,
             version: written.version,
             finalizer: written.finalizer,
+            child_suffix: written.child_suffix,
         })
     }
 }
@@ -313,6 +316,7 @@ impl From<Controller> for Written {
             version,
             pattern,
             finalizer,
+            child_suffix,
         } = controller;
         Self {
             name,
@@ -323,6 +327,7 @@ impl From<Controller> for Written {
             of: pattern.of().cloned(),
             backups: pattern.has_backups(),
             finalizer,
+            child_suffix,
         }
     }
 }

@@ -358,7 +358,7 @@ fn controller_view<'a>(project: &'a Project, kind: &'a Kind, controller: &'a Con
     let [backup, restore] = project.backup_kinds(stateful);
     let file = rust::module_file(controller.name.as_str());
     // A further controller of the kind needs a child, a finalizer and a condition of its own.
-    let first = file == api.folder || file == format!("{}_{}", api.group_folder, api.folder);
+    let first = controller.is_first_of(kind);
     let mut view = ControllerView {
         name: controller.name.as_str(),
         module: rust::module(&file),
@@ -368,11 +368,7 @@ fn controller_view<'a>(project: &'a Project, kind: &'a Kind, controller: &'a Con
         repository: controller.pattern.image().map(|image| image.repository()),
         reconciler: format!("{}Reconciler", kind.name),
         first,
-        suffix: if first {
-            api.kind_lower.clone()
-        } else {
-            controller.name.to_string()
-        },
+        suffix: controller.suffix(kind),
         condition: match first {
             true => "Ready".to_owned(),
             false => format!("{}Ready", rust::capitalised(controller.name.as_str())),

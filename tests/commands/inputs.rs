@@ -119,6 +119,74 @@ fn one_kind_in_two_groups_gets_two_controllers() {
     assert!(dir.path().join("src/controllers/foobar.rs").exists());
     assert!(dir.path().join("src/controllers/other_foobar.rs").exists());
     create(dir.path(), "other", "FooBar").succeeds();
+    // Each has children of its own, though the owners may have one name.
+    assert_eq!(suffixes(dir.path()), ["foobar: foobar", "other_foobar: other-foobar"]);
+}
+
+#[test]
+fn the_names_of_children_are_valid_whatever_the_controllers_are_called() {
+    let dir = project_without_crates();
+    create(dir.path(), "test", "FooBar").succeeds();
+    let named = |name: &str| {
+        kubewright(
+            dir.path(),
+            &api("create", &["--resource=false", "--controller-name", name]),
+        )
+    };
+    named("my_second").succeeds();
+    named("audit").succeeds();
+    // Of another kind, with the name of a controller above.
+    create(dir.path(), "test", "Audit").succeeds();
+    let expected = [
+        "audit: audit",
+        "foobar: foobar",
+        "my_second: my-second",
+        "test_audit: test-audit",
+    ];
+    assert_eq!(suffixes(dir.path()), expected);
+    // A controller that is started afresh keeps the names of its children.
+    kubewright(
+        dir.path(),
+        &api(
+            "create",
+            &[
+                "--resource=false",
+                "--controller-name",
+                "my_second",
+                "--pattern",
+                "minimal",
+                "--force",
+            ],
+        ),
+    )
+    .succeeds();
+    kubewright(
+        dir.path(),
+        &api(
+            "create",
+            &[
+                "--resource=false",
+                "--controller-name",
+                "my_second",
+                "--pattern",
+                "child",
+                "--force",
+            ],
+        ),
+    )
+    .succeeds();
+    assert_eq!(suffixes(dir.path()), expected);
+}
+
+/// The controllers of the project, and what the names of their children end in.
+fn suffixes(dir: &Path) -> Vec<String> {
+    let of = |path: &String| {
+        let name = path.strip_prefix("src/controllers/")?.strip_suffix(".rs")?;
+        let file = read(dir, path);
+        let (_, rest) = file.split_once("child_name(&object.name_any(), \"")?;
+        Some(format!("{name}: {}", rest.split_once('"')?.0))
+    };
+    tree(dir).keys().filter_map(of).collect()
 }
 
 #[test]

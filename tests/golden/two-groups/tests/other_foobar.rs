@@ -12,7 +12,7 @@ use kubewright_runtime::{Conditions, Result};
 use serde_json::json;
 
 const OPERATOR: Program = kubewright_runtime::operator!("foobar-operator");
-const CHILD: &str = "sample-foobar";
+const CHILD: &str = "sample-other-foobar";
 const READY: &str = "Ready";
 
 #[tokio::test]

@@ -64,7 +64,7 @@ fn child(object: &FooBar) -> ConfigMap {
     }
     ConfigMap {
         metadata: ObjectMeta {
-            name: Some(child_name(&object.name_any(), "foobar")),
+            name: Some(child_name(&object.name_any(), "other-foobar")),
             ..ObjectMeta::default()
         },
         data: Some(data),
@@ -90,7 +90,7 @@ mod tests {
     fn the_child_has_the_fields_of_the_spec() {
         let object = object(Some("greeting"));
         let child = child(&object);
-        assert_eq!(child.name_any(), "sample-foobar");
+        assert_eq!(child.name_any(), "sample-other-foobar");
         let data = child.data.unwrap();
         assert_eq!(data["target"], object.spec.target);
         assert_eq!(data["type"], "greeting");
