@@ -87,8 +87,10 @@ pub struct Rules {
     pub verbatim_after: Option<u64>,
     /// The columns of `kubectl get`, without those that the registry adds before them.
     pub columns: Vec<Column>,
-    /// An annotation that is a field of upstream's internal type, so that metadata alone lacks it.
-    pub field_annotation: Option<&'static str>,
+    /// Annotations that are fields of upstream's internal type, so that metadata alone lacks them.
+    pub field_annotations: &'static [&'static str],
+    /// The phases in which an object is complete, and the messages about it in the rows of a Table.
+    pub complete_in: &'static [[&'static str; 2]],
     /// The JSON pointer to the number by which rows of a Table are sorted; by default they have the order of the list.
     pub rows_by: Option<&'static str>,
     /// The OpenAPI v3 definitions of the kind and of its list, for kinds whose definitions are not recorded.
@@ -136,7 +138,8 @@ impl Default for Rules {
             go_package: None,
             verbatim_after: Some(0),
             columns: Vec::new(),
-            field_annotation: None,
+            field_annotations: &[],
+            complete_in: &[],
             rows_by: None,
             published: None,
             deprecation: None,

@@ -9,12 +9,12 @@ use crate::{resource::Resource, status::Status};
 pub(super) fn of(resource: &Resource, object: &Value) -> Value {
     let mut shown = head("PartialObjectMetadata");
     let mut metadata = object.get("metadata").cloned().unwrap_or_else(|| json!({}));
-    let annotations = metadata.get_mut("annotations").and_then(Value::as_object_mut);
-    if let (Some(field), Some(annotations)) = (resource.rules().field_annotation, annotations) {
-        annotations.remove(field);
-        if annotations.is_empty() {
-            metadata.as_object_mut().and_then(|fields| fields.remove("annotations"));
-        }
+    let fields = resource.rules().field_annotations;
+    if let Some(annotations) = metadata.get_mut("annotations").and_then(Value::as_object_mut)
+        && fields.iter().filter_map(|name| annotations.remove(*name)).count() > 0
+        && annotations.is_empty()
+    {
+        metadata.as_object_mut().and_then(|fields| fields.remove("annotations"));
     }
     shown["metadata"] = metadata;
     shown

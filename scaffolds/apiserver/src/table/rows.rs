@@ -38,7 +38,12 @@ pub(super) fn table(resource: &Resource, answer: &Value, include: Include, now: 
         if named {
             cells.insert(0, object["metadata"]["name"].as_str().unwrap_or_default().into());
         }
-        json!({"cells": cells, "object": part(resource, object, include)})
+        let mut row = json!({"cells": cells, "object": part(resource, object, include)});
+        let phase = object.pointer("/status/phase").and_then(Value::as_str);
+        if let Some([phase, message]) = resource.rules().complete_in.iter().find(|it| Some(it[0]) == phase) {
+            row["conditions"] = json!([{"type": "Completed", "status": "True", "reason": phase, "message": message}]);
+        }
+        row
     });
     let rows: Vec<Value> = rows.collect();
     // Without rows, upstream's Table is null for kinds without columns of their own, and empty for others.

@@ -324,15 +324,19 @@ mod tests {
         ];
         assert_eq!(with_sorted_fields(both[0]), both[1]);
         assert_eq!(with_sorted_fields(both[1]), both[1]);
-        // Only the template of a Job is left out, in its two forms.
+        // Only the template of a Job and its spec are left out, in their two forms.
         let template = "Invalid value: <a template>: field is immutable";
         let struct_in_go =
             r#"Invalid value: {"labels":{},"Spec":{"Volumes":null,"EphemeralContainers":null}}: field is immutable"#;
         assert_eq!(with_sorted_fields(struct_in_go), template);
-        assert_eq!(
-            with_sorted_fields(r#"Invalid value: {"metadata":{},"spec":{"containers":null}}: field is immutable"#),
-            template
-        );
+        for value in [
+            r#"{"metadata":{},"spec":{"terminationGracePeriodSeconds":30}}"#,
+            r#"{"terminationGracePeriodSeconds":30}"#,
+            r#"{"Volumes":null,"EphemeralContainers":null}"#,
+        ] {
+            let text = format!("Invalid value: {value}: field is immutable");
+            assert_eq!(with_sorted_fields(&text), template);
+        }
         let other = r#"Invalid value: {"spec":{"replicas":1}}: field is immutable"#;
         assert_eq!(with_sorted_fields(other), other);
     }

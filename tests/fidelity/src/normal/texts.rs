@@ -47,14 +47,15 @@ pub(super) fn with_sorted_fields(text: &str) -> String {
     out + rest
 }
 
-/// Whether a value is the template of a Job, which the error for its change quotes: as Go's struct, or in the API's form.
+/// Whether a value is the template of a Job or the spec in it, which the error for its change quotes: as Go's struct, or in the API's form.
 fn is_template(value: &Value) -> bool {
     let has_only = |known: &[&str]| {
         let fields = value.as_object().into_iter().flatten();
         fields.into_iter().all(|(name, _)| known.contains(&name.as_str()))
     };
-    value["Spec"]["EphemeralContainers"].is_null() && value["Spec"].get("EphemeralContainers").is_some()
-        || has_only(&["metadata", "spec"]) && value["spec"].get("containers").is_some()
+    let spec = value.get("Spec").or(value.get("spec")).unwrap_or(value);
+    spec.get("EphemeralContainers").is_some_and(Value::is_null)
+        || spec.get("terminationGracePeriodSeconds").is_some() && (spec == value || has_only(&["metadata", "spec"]))
 }
 
 /// Sorts errors about entries of a map, which are in random order, and cuts differences of specs, which are Go's structs.

@@ -22,7 +22,7 @@ pub(in crate::kinds) fn kind() -> BuiltInKind {
     BuiltInKind {
         rules: Rules {
             counts_generation: true,
-            field_annotation: Some(GENERATION),
+            field_annotations: &[GENERATION],
             ..Rules::default()
         },
         decoded,

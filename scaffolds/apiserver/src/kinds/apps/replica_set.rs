@@ -47,7 +47,8 @@ fn validate_update(new: &Located<'_>, old: &Located<'_>, faults: &mut Faults) {
     faults.immutable(&new.at("spec.selector"), &old.at("spec.selector"));
 }
 
-fn validate_status(new: &Located<'_>, faults: &mut Faults) {
+/// Validates the status, which is also that of a ReplicationController.
+pub(in crate::kinds) fn validate_status(new: &Located<'_>, faults: &mut Faults) {
     let status = new.get("status");
     let names = [
         "replicas",

@@ -7,10 +7,11 @@ use crate::{
     kinds::{
         batch::{
             job_spec::{self, warn},
-            job_status,
+            job_status::{self, has},
         },
-        edit::{Fields, section, set, set_text, within},
+        edit::{Fields, each, section, set, set_text, within},
         faults::Faults,
+        format::label,
         internal::in_go_or_null,
         kind::{BuiltInKind, Change, Selectable, Warnings},
         labels::{is_sound, selector, selects, shown},
@@ -19,7 +20,7 @@ use crate::{
         semantic,
         workload::{is_another, matches, new_name_warnings, with_containers},
     },
-    strategy::{Deletion, MetadataPass, Rules},
+    strategy::{Deletion, Rules},
 };
 
 const ORPHANS: &str = "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to \
@@ -29,7 +30,6 @@ pub(in crate::kinds) fn kind() -> BuiltInKind {
     BuiltInKind {
         rules: Rules {
             counts_generation: true,
-            metadata_passes: MetadataPass::VALIDATE_THEN_UPDATE,
             deletion: Deletion {
                 orphans_dependents: true,
                 warning: Some(ORPHANS),
@@ -127,9 +127,20 @@ fn prepare_create(object: &mut Value) {
 }
 
 fn validate(at: &Located<'_>, faults: &mut Faults) {
-    let spec = at.get("spec");
     generated(at, faults);
-    selected_job(&spec, faults);
+    selected_job(&at.get("spec"), faults);
+    host_names(at, faults);
+}
+
+/// Checks the longest name of a host, with which the Pods of an indexed Job run.
+fn host_names(job: &Located<'_>, faults: &mut Faults) {
+    let completions = job.at("spec.completions").int();
+    let name = job.at("metadata.name");
+    let longest = format!("{}-{}", name.str(), completions - 1);
+    if completions > 0 && job.at("spec.completionMode").str() == "Indexed" && !label(&longest).is_empty() {
+        let detail = format!("will not able to create pod with invalid DNS label: {longest}");
+        faults.invalid(&name, &detail);
+    }
 }
 
 /// Validates the spec of a Job, which must have a selector.
@@ -171,22 +182,19 @@ fn generated(job: &Located<'_>, faults: &mut Faults) {
             faults.invalid(&found.called(&path), &detail);
         }
     }
+    let at = spec.get("selector");
     let labels: Value = wanted
         .into_iter()
         .map(|(key, value)| (key.to_owned(), json!(value)))
         .collect::<serde_json::Map<_, _>>()
         .into();
-    if !selects(&spec.get("selector"), &Located::root(&labels)) {
-        let at = spec.get("selector");
+    if is_sound(&at) && !selects(&at, &Located::root(&labels)) {
         faults.invalid_as(&at, &shown(&at), "`selector` not auto-generated");
     }
 }
 
 fn validate_update(new: &Located<'_>, old: &Located<'_>, faults: &mut Faults) {
     let (spec, before) = (new.get("spec"), old.get("spec"));
-    generated(new, faults);
-    // The server checks it twice.
-    selected_job(&spec, faults);
     selected_job(&spec, faults);
     let found = spec.get("selector");
     let (completions, was) = (spec.get("completions"), before.get("completions"));
@@ -199,7 +207,7 @@ fn validate_update(new: &Located<'_>, old: &Located<'_>, faults: &mut Faults) {
         faults.invalid(&completions, "can only be modified in tandem with spec.parallelism");
     }
     faults.immutable(&found, &before.get("selector"));
-    template(&spec, &before, faults);
+    template(&spec, old, faults);
     for name in ["completionMode", "backoffLimitPerIndex", "managedBy"] {
         faults.immutable(&spec.get(name), &before.get(name));
     }
@@ -213,27 +221,40 @@ fn validate_update(new: &Located<'_>, old: &Located<'_>, faults: &mut Faults) {
             faults.invalid_as(&now, &in_go_or_null(definition, &now), "field is immutable");
         }
     }
+    host_names(new, faults);
 }
 
-/// The template may change only where it determines on which nodes Pods run, and only while the Job is suspended and
-/// has not started.
-fn template(spec: &Located<'_>, before: &Located<'_>, faults: &mut Faults) {
-    let (new, old) = (spec.get("template"), before.get("template"));
-    let free = ["nodeSelector", "affinity", "tolerations", "schedulingGates"];
-    let is_free = before.get("suspend").is_true();
-    let comparable = |template: &Located<'_>| {
-        let mut value = template.value.clone();
-        if let (true, Some(fields)) = (is_free, value.get_mut("spec").and_then(Value::as_object_mut)) {
-            fields.retain(|name, _| !free.contains(&name.as_str()));
+/// The template may change only while the Job is suspended and has no Pods: where it determines on which nodes Pods run, and with which
+/// resources.
+fn template(spec: &Located<'_>, old: &Located<'_>, faults: &mut Faults) {
+    let (new, before, status) = (spec.get("template"), old.at("spec.template"), old.get("status"));
+    let has_stopped = !status.get("startTime").is_set() || has(&status, "Suspended", "True");
+    if !(old.at("spec.suspend").is_true() && has_stopped && status.get("active").int() == 0) {
+        if !semantic::equal("core.v1.PodTemplateSpec", new.value, before.value) {
+            faults.invalid(&new, "field is immutable");
         }
-        if let (true, Some(fields)) = (is_free, value.get_mut("metadata").and_then(Value::as_object_mut)) {
-            fields.retain(|name, _| !matches!(name.as_str(), "labels" | "annotations"));
-        }
-        value
-    };
-    if !semantic::equal("core.v1.PodTemplateSpec", &comparable(&new), &comparable(&old)) {
-        faults.invalid(&new, "field is immutable");
+    } else if !semantic::equal("core.v1.PodSpec", &fixed(&new), &fixed(&before)) {
+        faults.invalid(&new.get("spec"), "field is immutable");
     }
+}
+
+/// The part of a template's spec that does not change even while the Job is suspended.
+fn fixed(template: &Located<'_>) -> Value {
+    let mut value = template.get("spec").value.clone();
+    let Some(spec) = value.as_object_mut() else {
+        return value;
+    };
+    for list in ["containers", "initContainers"] {
+        each(spec, list).for_each(|container| _ = container.remove("resources"));
+    }
+    spec.retain(|name, _| !["nodeSelector", "tolerations", "schedulingGates"].contains(&name.as_str()));
+    if let Some(affinity) = within(spec, "affinity") {
+        affinity.remove("nodeAffinity");
+        if affinity.is_empty() {
+            spec.remove("affinity");
+        }
+    }
+    value
 }
 
 fn warnings(Change { new: at, old }: Change<'_, '_>) -> Warnings {
@@ -266,10 +287,7 @@ fn cells(row: &Row<'_>) -> Vec<Value> {
 }
 
 fn print_status(row: &Row<'_>) -> &'static str {
-    let has = |name: &str| {
-        let mut conditions = row.get("status.conditions").items();
-        conditions.any(|condition| condition.get("type").str() == name && condition.get("status").str() == "True")
-    };
+    let has = |name: &str| has(&row.get("status"), name, "True");
     let ends = ["Complete", "Failed"].into_iter().find(|name| has(name));
     let terminating = || row.is_deleted().then_some("Terminating");
     let others = || {

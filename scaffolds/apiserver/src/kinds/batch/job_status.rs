@@ -59,7 +59,7 @@ impl StatusChange<'_, '_> {
     }
 }
 
-fn has(status: &Located<'_>, kind: &str, state: &str) -> bool {
+pub(super) fn has(status: &Located<'_>, kind: &str, state: &str) -> bool {
     let mut conditions = status.get("conditions").items();
     conditions.any(|condition| condition.get("type").str() == kind && condition.get("status").str() == state)
 }

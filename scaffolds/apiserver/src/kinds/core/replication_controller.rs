@@ -4,6 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     kinds::{
+        apps::replica_set,
         edit::{Fields, within},
         faults::Faults,
         kind::{BuiltInKind, Change, Selectable, Warnings},
@@ -31,6 +32,7 @@ pub(in crate::kinds) fn kind() -> BuiltInKind {
         defaults: &[("core.v1.ReplicationController", default)],
         validate,
         validate_update: |new, _, faults| validate(new, faults),
+        validate_status: |new, _, faults| replica_set::validate_status(new, faults),
         warnings: template_warnings,
         selectable: const { &[Selectable::new("status.replicas", "/status/replicas").or("0")] },
         cells,

@@ -130,6 +130,7 @@ fn validate_update(new: &Located<'_>, old: &Located<'_>, faults: &mut Faults) {
             _ if now.is_like(&was) => {}
             "regarding" => faults.invalid_as(&now, &in_go("core.v1.ObjectReference", now.value), sentence),
             "related" => faults.invalid_as(&now, &in_go_or_null("core.v1.ObjectReference", &now), sentence),
+            "deprecatedSource" => faults.invalid_as(&now, &in_go("core.v1.EventSource", now.value), sentence),
             _ if was.value.is_string() && !now.is_set() && !name.ends_with("Time") && !name.ends_with("Timestamp") => {
                 faults.invalid_as(&now, "\"\"", sentence);
             }

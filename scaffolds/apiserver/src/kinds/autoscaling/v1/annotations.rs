@@ -14,7 +14,7 @@ pub(super) const CONDITIONS: &str = "autoscaling.alpha.kubernetes.io/conditions"
 pub(super) const BEHAVIOR: &str = "autoscaling.alpha.kubernetes.io/behavior";
 
 /// All that a conversion drops; two of them are of no version that still exists.
-const ALL: [&str; 6] = [
+pub(super) const ALL: [&str; 6] = [
     METRICS,
     STATUSES,
     CONDITIONS,

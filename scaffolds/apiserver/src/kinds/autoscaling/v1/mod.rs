@@ -27,6 +27,7 @@ pub(in crate::kinds) fn kind() -> BuiltInKind {
         rules: Rules {
             counts_generation: true,
             verbatim_after: None,
+            field_annotations: &annotations::ALL,
             ..Rules::default()
         },
         decoded: |object| {

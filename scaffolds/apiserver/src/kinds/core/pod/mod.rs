@@ -34,6 +34,10 @@ pub(in crate::kinds) fn kind() -> BuiltInKind {
                 ..Deletion::default()
             },
             reset_by_status: &["spec", "metadata.deletionTimestamp", "metadata.ownerReferences"],
+            complete_in: &[
+                ["Succeeded", "The pod has completed successfully."],
+                ["Failed", "The pod failed."],
+            ],
             ..Rules::default()
         },
         decoded: |pod| single_from_list(pod, "status", ["podIP", "podIPs"], Some("ip")),

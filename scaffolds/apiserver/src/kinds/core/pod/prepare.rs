@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::level;
+use super::{level, status::LISTS};
 use crate::kinds::{
     edit::{Fields, each, keep_metadata, section},
     located::Located,
@@ -101,11 +101,7 @@ pub(in crate::kinds) fn status(new: &mut Value, old: &Value) {
             status.remove(disabled);
         }
     }
-    for list in [
-        "containerStatuses",
-        "initContainerStatuses",
-        "ephemeralContainerStatuses",
-    ] {
+    for (_, list) in LISTS {
         let was = before.get(list).unwrap_or(&Value::Null);
         let has_status = |mount: Located<'_>| mount.get("volumeStatus").is_set();
         if !Located::root(was)

@@ -11,7 +11,7 @@ use crate::kinds::{
 };
 
 /// The lists of containers in a spec, and of their states in a status.
-const LISTS: [(&str, &str); 3] = [
+pub(super) const LISTS: [(&str, &str); 3] = [
     ("containers", "containerStatuses"),
     ("initContainers", "initContainerStatuses"),
     ("ephemeralContainers", "ephemeralContainerStatuses"),
