@@ -10,7 +10,8 @@ use crate::kinds::{
 
 /// A value of the definition `name`, for example `core.v1.ObjectReference`.
 pub(in crate::kinds) fn in_go(name: &str, value: &Value) -> String {
-    let Some(shape) = shapes::shape(name) else {
+    // Types of `apis.meta.v1` have names for JSON.
+    let Some(shape) = shapes::shape(name).filter(|_| !name.starts_with('~')) else {
         return shown(value);
     };
     let fields = shape
@@ -22,6 +23,17 @@ pub(in crate::kinds) fn in_go(name: &str, value: &Value) -> String {
         format!("\"{}\":{}", go_name(field.name), of_field(field, inner))
     });
     format!("{{{}}}", fields.collect::<Vec<_>>().join(","))
+}
+
+/// Some fields of a struct of the definition `name`, by the names in JSON.
+pub(in crate::kinds) fn fields_in_go(name: &str, at: &Located<'_>, fields: &[&str]) -> String {
+    let shape = shapes::shape(name);
+    let fields = fields.iter().filter_map(|name| shape?.field(name));
+    let shown = fields.map(|field| {
+        let value = of_field(field, at.get(field.name).value);
+        format!("\"{}\":{value}", go_name(field.name))
+    });
+    shown.collect::<Vec<_>>().join(",")
 }
 
 /// The value of a field that can be absent.
@@ -61,6 +73,7 @@ fn go_name(name: &str) -> String {
     match name {
         "uid" => "UID".to_owned(),
         "apiVersion" => "APIVersion".to_owned(),
+        "apiGroup" => "APIGroup".to_owned(),
         _ => {
             let mut letters = name.chars();
             letters

@@ -10,6 +10,7 @@ use crate::{
         faults::{Faults, quoted, shown as value_shown},
         format::label,
         int_or_percent::{amount, at_most_all, share},
+        internal::fields_in_go,
         kind::{BuiltInKind, Change, Warnings},
         labels::{annotations, is_sound, labels, shown},
         located::Located,
@@ -236,51 +237,38 @@ fn claims_in_go(at: &Located<'_>) -> String {
 }
 
 fn claim_in_go(claim: &Located<'_>) -> String {
-    let (spec, status) = (claim.get("spec"), claim.get("status"));
-    let fields = |at: &Located<'_>, names: &[&str]| {
-        let field = |name: &&str| {
-            let (head, rest) = name.split_at(1);
-            let path = format!("{}{rest}", head.to_lowercase());
-            format!("\"{name}\":{}", at.get(&path).value)
-        };
-        names.iter().map(field).collect::<Vec<_>>().join(",")
-    };
     let metadata: Vec<String> = METADATA
         .iter()
         .filter(|name| claim.get("metadata").get(name).is_set())
         .map(|name| format!("\"{name}\":{},", claim.get("metadata").get(name).value))
         .collect();
+    let spec = [
+        "accessModes",
+        "selector",
+        "resources",
+        "volumeName",
+        "storageClassName",
+        "volumeMode",
+        "dataSource",
+        "dataSourceRef",
+        "volumeAttributesClassName",
+    ];
+    let status = [
+        "phase",
+        "accessModes",
+        "capacity",
+        "conditions",
+        "allocatedResources",
+        "allocatedResourceStatuses",
+        "currentVolumeAttributesClassName",
+        "modifyVolumeStatus",
+        "healthStatus",
+    ];
     format!(
-        r#"{{{}"Spec":{{"AccessModes":{},"Selector":{},"Resources":{{{}}},"VolumeName":{},{}}},"Status":{{{}}}}}"#,
+        r#"{{{}"Spec":{{{}}},"Status":{{{}}}}}"#,
         metadata.concat(),
-        spec.get("accessModes").value,
-        spec.get("selector").value,
-        fields(&spec.get("resources"), &["Limits", "Requests"]),
-        quoted(spec.get("volumeName").str()),
-        fields(
-            &spec,
-            &[
-                "StorageClassName",
-                "VolumeMode",
-                "DataSource",
-                "DataSourceRef",
-                "VolumeAttributesClassName"
-            ]
-        ),
-        fields(
-            &status,
-            &[
-                "Phase",
-                "AccessModes",
-                "Capacity",
-                "Conditions",
-                "AllocatedResources",
-                "AllocatedResourceStatuses",
-                "CurrentVolumeAttributesClassName",
-                "ModifyVolumeStatus",
-                "HealthStatus"
-            ]
-        ),
+        fields_in_go("core.v1.PersistentVolumeClaimSpec", &claim.get("spec"), &spec),
+        fields_in_go("core.v1.PersistentVolumeClaimStatus", &claim.get("status"), &status),
     )
 }
 

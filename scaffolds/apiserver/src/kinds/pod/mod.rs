@@ -20,3 +20,4 @@ mod sysctl;
 pub(in crate::kinds) mod template;
 mod volume;
 pub(in crate::kinds) mod warnings;
+mod windows;

@@ -44,7 +44,7 @@ pub(in crate::kinds) fn os(spec: &Located<'_>, faults: &mut Faults) {
 }
 
 /// The security contexts of the containers.
-fn contexts<'a>(spec: &Located<'a>) -> impl Iterator<Item = Located<'a>> {
+pub(super) fn contexts<'a>(spec: &Located<'a>) -> impl Iterator<Item = Located<'a>> {
     let lists = ["initContainers", "containers", "ephemeralContainers"].map(|list| spec.get(list));
     let containers = lists.into_iter().flat_map(|list| list.items());
     containers.map(|container| container.get("securityContext"))

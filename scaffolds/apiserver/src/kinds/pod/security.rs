@@ -3,7 +3,7 @@
 use crate::kinds::{
     faults::{Faults, quoted},
     located::Located,
-    pod::mounts::descending,
+    pod::{mounts::descending, windows},
 };
 
 pub(in crate::kinds) fn pod_security(context: &Located<'_>, faults: &mut Faults) {
@@ -13,6 +13,7 @@ pub(in crate::kinds) fn pod_security(context: &Located<'_>, faults: &mut Faults)
         faults.invalid(&group, "must be between 0 and 2147483647, inclusive");
     }
     user_ids(context, faults);
+    windows::options(&context.get("windowsOptions"), faults);
     for group in context
         .get("supplementalGroups")
         .items()
@@ -129,6 +130,7 @@ fn shown(context: &Located<'_>) -> String {
 pub(in crate::kinds) fn container_security(container: &Located<'_>, faults: &mut Faults) {
     let context = container.get("securityContext");
     user_ids(&context, faults);
+    windows::options(&context.get("windowsOptions"), faults);
     if context.get("allowPrivilegeEscalation").value.as_bool() == Some(false) {
         let shown = shown(&context);
         if context.get("privileged").is_true() {

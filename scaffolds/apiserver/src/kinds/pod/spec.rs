@@ -19,6 +19,7 @@ use crate::kinds::{
         spread::spread,
         sysctl::sysctls,
         volume::{reference, volumes},
+        windows::host_processes,
     },
 };
 
@@ -52,6 +53,7 @@ pub(in crate::kinds) fn pod_spec(spec: &Located<'_>, faults: &mut Faults) {
     labels(&spec.get("nodeSelector"), faults);
     pod_security(&spec.get("securityContext"), faults);
     sysctls(spec, faults);
+    host_processes(spec, faults);
     os(spec, faults);
     affinity(&spec.get("affinity"), faults);
     dns(spec, faults);
