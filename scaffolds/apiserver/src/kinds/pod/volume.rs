@@ -72,7 +72,14 @@ fn source(volume: &Located<'_>, faults: &mut Faults) {
         }
         count += 1;
         if count > 1 {
-            faults.forbidden(&at, "may not specify more than 1 volume type");
+            // Upstream's errors have two names that the API lacks.
+            let shown = match name {
+                "cephfs" => "cephFS",
+                "downwardAPI" => "downwarAPI",
+                _ => name,
+            };
+            let path = format!("{}.{shown}", volume.path);
+            faults.forbidden(&at.called(&path), "may not specify more than 1 volume type");
         } else {
             one(name, &at, faults);
         }
