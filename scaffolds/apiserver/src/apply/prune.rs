@@ -27,8 +27,10 @@ impl Updater<'_> {
         let failed =
             |what: &str, why: String| format!("failed to convert {what} object to last applied version: {why}");
         let named = |set: &Set| set.with_named_fields(schema, Some(schema.root));
-        let merged = self.bring(&merged, &last.api_version);
-        let merged = merged.map_err(|why| failed("merged", why))?;
+        let converted = self.convert(&merged, &last.api_version);
+        let Some((_, merged)) = converted.map_err(|why| failed("merged", why))? else {
+            return Ok(merged);
+        };
         let given_up = named(&last.set);
         let mut pruned = remove(schema, &merged, &given_up);
         let kept = self.add_back_owned(&merged, pruned, owners, &last.api_version);

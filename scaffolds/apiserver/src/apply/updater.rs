@@ -106,7 +106,11 @@ impl<'a> Updater<'a> {
     }
 
     /// An object in a version, with the schema of that version; `None` for a version that the kind no longer has.
-    fn convert<'o>(&self, object: &'o Value, api_version: &str) -> Result<Option<Versioned<'a, 'o>>, String> {
+    pub(super) fn convert<'o>(
+        &self,
+        object: &'o Value,
+        api_version: &str,
+    ) -> Result<Option<Versioned<'a, 'o>>, String> {
         let Some(schema) = self.schema_of(api_version) else {
             return if self.schema.structs {
                 Ok(None)

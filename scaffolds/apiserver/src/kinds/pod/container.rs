@@ -19,6 +19,8 @@ use crate::kinds::{
 
 const ONLY_SIDECARS: &str = "may not be set for init containers without restartPolicy=Always";
 
+const NEEDS_POLICY: &str = "must specify restartPolicy when restart rules are used";
+
 /// Validates the main containers.
 pub(in crate::kinds) fn containers(at: &Located<'_>, around: &PodContext<'_>, faults: &mut Faults) {
     if at.len() == 0 {
@@ -47,7 +49,12 @@ pub(in crate::kinds) fn init_containers(
     for container in at.items() {
         any(&container, around, faults);
         let policy = container.get("restartPolicy");
-        restart_policy(&container, faults);
+        // Upstream does not look at the rules of an init container without a policy.
+        if policy.is_set() {
+            restart_policy(&container, faults);
+        } else if container.get("restartPolicyRules").len() > 0 {
+            faults.required(&policy, NEEDS_POLICY);
+        }
         let had_nameless = names.contains("");
         unique(&container, &mut names, faults);
         if !had_nameless {
@@ -162,7 +169,7 @@ fn restart_policy(container: &Located<'_>, faults: &mut Faults) {
     if policy.is_set() {
         faults.one_of(&policy, &["Always", "Never", "OnFailure"]);
     } else if rules.len() > 0 {
-        faults.required(&policy, "must specify restartPolicy when restart rules are used");
+        faults.required(&policy, NEEDS_POLICY);
     }
     if rules.len() > 20 {
         faults.too_many(&rules, 20);
