@@ -80,16 +80,17 @@ impl Workloads {
         let is_deleting = crate::meta::is_deleting(owner);
         let mut own = Vec::new();
         for (relation, record) in found {
-            let object = value(&record);
             let write = match relation {
                 Relation::Own => {
                     own.push(record);
                     continue;
                 }
                 _ if is_deleting => continue,
-                Relation::Strayed => release(object, owner),
-                Relation::Orphan if crate::meta::is_deleting(&object) => continue,
-                Relation::Orphan => adopt(object, owner),
+                Relation::Strayed => release(value(&record), owner),
+                Relation::Orphan => match value(&record) {
+                    object if crate::meta::is_deleting(&object) => continue,
+                    object => adopt(object, owner),
+                },
             };
             self.act(cluster, key, write.into()).await?;
             own.extend(

@@ -9,7 +9,7 @@ Usage: sim [OPTIONS]
 
 Options:
       --seed N         The seed of delays and of the choice of pairs of faults [default: 1]
-      --schedules N    How many pairs of faults of each kind to try after all single ones [default: 50]
+      --schedules N    Try all single faults of each kind, and then this many pairs [default: 50, with fewer for large kinds]
       --kind KIND      Simulate the samples of this kind, or of all kinds at once [default: each kind]
       --only FAULTS    Run these faults alone, and print all steps
       --kept           Run the failures that SIM_SAVE=1 kept in dev/sim.kept
@@ -24,7 +24,7 @@ pub(super) const ALL: &str = "all";
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(super) struct Arguments {
     pub seed: u64,
-    pub pairs: usize,
+    pub pairs: Option<usize>,
     /// The kind whose samples are simulated, or [`ALL`].
     pub kind: Option<String>,
     pub only: Option<Schedule>,
@@ -40,7 +40,7 @@ impl Arguments {
     pub(super) fn read(arguments: impl IntoIterator<Item = String>) -> Result<Self, String> {
         let mut read = Self {
             seed: 1,
-            pairs: 50,
+            pairs: None,
             kind: None,
             only: None,
             is_json: false,
@@ -72,7 +72,7 @@ impl Arguments {
             };
             match name.as_str() {
                 "--seed" => read.seed = number()?,
-                "--schedules" => read.pairs = usize::try_from(number()?).unwrap_or(usize::MAX),
+                "--schedules" => read.pairs = Some(usize::try_from(number()?).unwrap_or(usize::MAX)),
                 "--kind" => read.kind = Some(value),
                 "--only" => read.only = Some(value.parse()?),
                 _ => match value.as_str() {
@@ -97,10 +97,11 @@ mod tests {
     #[test]
     fn arguments_are_read_or_refused() {
         let arguments = read("--seed 7 --kind FooBar --only w3:crash-after -o json").unwrap();
-        assert_eq!((arguments.seed, arguments.pairs, arguments.is_json), (7, 50, true));
+        assert_eq!((arguments.seed, arguments.pairs, arguments.is_json), (7, None, true));
         assert_eq!(arguments.kind.as_deref(), Some("FooBar"));
         assert_eq!(arguments.only.unwrap().to_string(), "w3:crash-after");
         assert!(read("--kept").unwrap().kept);
+        assert_eq!(read("--schedules 9").unwrap().pairs, Some(9));
         for wrong in ["--seed", "--seed x", "--sed 1", "-o xml", "--only x"] {
             assert!(read(wrong).is_err(), "{wrong}");
         }

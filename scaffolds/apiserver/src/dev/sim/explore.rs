@@ -8,75 +8,13 @@ use super::{
     phases::PHASES,
     plan::{Course, Plan, Run},
     points,
+    report::{FailedRun, Report, argument},
     setup::Specs,
     stage::Stage,
     trace,
     workers::{self, Piece},
     world::TraceStep,
 };
-
-/// What a simulation has found.
-#[derive(Default)]
-pub struct Report {
-    /// The seed of all runs.
-    pub seed: u64,
-    /// How many runs there were.
-    pub runs: usize,
-    /// The number of faults in them, unless one failed earlier.
-    pub faults: usize,
-    /// The first failure.
-    pub failure: Option<FailedRun>,
-    /// The first step in which two runs of one schedule differ, if they do.
-    pub differs: Option<String>,
-    /// The number of pairs of faults that the runs have, and of all pairs of faults in one phase.
-    pub pairs: [usize; 2],
-    /// What was not explored because the samples do not allow it.
-    pub omitted: Vec<String>,
-    /// The kinds of the samples that were simulated together, and the number of their runs.
-    pub groups: Vec<(String, usize)>,
-}
-
-/// A failure.
-pub struct FailedRun {
-    /// The kind whose samples take part in the run; `None` for all samples.
-    pub kind: Option<String>,
-    pub(super) schedule: Schedule,
-    /// What is wrong.
-    pub finding: Finding,
-    pub(super) steps: Vec<TraceStep>,
-}
-
-impl FailedRun {
-    /// The text of the faults, which replays them: `ONLY`.
-    pub fn only(&self) -> String {
-        self.schedule.to_string()
-    }
-}
-
-impl Report {
-    /// Of one run that failed.
-    pub(super) fn of_failure(seed: u64, failure: FailedRun) -> Self {
-        Self {
-            seed,
-            runs: 1,
-            failure: Some(failure),
-            ..Self::default()
-        }
-    }
-
-    /// Adds what another group of samples has shown.
-    pub(super) fn add(&mut self, other: Self) {
-        self.runs += other.runs;
-        self.faults += other.faults;
-        self.failure = self.failure.take().or(other.failure);
-        self.differs = self.differs.take().or(other.differs);
-        for (sum, more) in self.pairs.iter_mut().zip(other.pairs) {
-            *sum += more;
-        }
-        self.omitted.extend(other.omitted);
-        self.groups.extend(other.groups);
-    }
-}
 
 /// The outcome of one schedule.
 pub(super) enum Replay {
@@ -89,9 +27,15 @@ pub(super) enum Replay {
 /// What to explore.
 pub(super) struct Exploration<'a> {
     pub stage: &'a Stage,
-    /// The number of pairs of faults to try.
-    pub pairs: usize,
+    /// The number of pairs of faults to try after all single faults. Without it there are [`PAIRS`], and at most [`CHANGES`].
+    pub pairs: Option<usize>,
 }
+
+/// The number of pairs of faults.
+const PAIRS: usize = 50;
+
+/// The number of changes of objects in all runs with faults: a kind takes less than a minute.
+const CHANGES: u64 = 60_000;
 
 type Progress<'a> = &'a mut dyn FnMut(usize, usize);
 
@@ -146,19 +90,41 @@ impl Exploration<'_> {
     }
 
     fn try_faults(&self, calm: &Run, report: &mut Report, progress: Progress<'_>) -> Result<(), String> {
-        let chains = points::chains(calm);
-        let mut schedules = chains.clone();
-        let pairs = self.pairs(calm);
+        let faults = |schedules: &[Schedule]| -> usize { schedules.iter().map(|it| it.0.len()).sum() };
+        let mut schedules = points::chains(calm);
+        let (all, most) = (faults(&schedules), self.most_runs(calm));
+        let mut untried = faults(&schedules.split_off(schedules.len().min(most)));
+        let chains = schedules.len();
+        let pairs = self.choose_pairs(calm, most - chains);
         report.pairs = [pairs.chosen, pairs.possible];
         schedules.extend(pairs.schedules);
-        report.faults = schedules.iter().map(|schedule| schedule.0.len()).sum();
+        report.faults = faults(&schedules);
         let unmet = self.try_all(&schedules, calm, report, progress)?;
-        if report.failure.is_none() {
-            // An earlier fault has prevented them.
-            let singles: Vec<_> = unmet.into_iter().take(chains.len()).flatten().map(single).collect();
-            self.try_all(&singles, calm, report, progress)?;
+        if report.failure.is_some() {
+            return Ok(());
+        }
+        // An earlier fault has prevented them.
+        let mut singles: Vec<_> = unmet.into_iter().take(chains).flatten().map(single).collect();
+        let room = most.saturating_sub(schedules.len());
+        untried += singles.split_off(singles.len().min(room)).len();
+        self.try_all(&singles, calm, report, progress)?;
+        if untried > 0 {
+            let (kinds, kind) = (self.stage.kinds(), argument(self.stage.kind.as_deref()));
+            report.omitted.push(format!(
+                "{untried} of {all} single faults at samples of {kinds}, as a run has {} changes of objects: `make sim{kind} SCHEDULES={PAIRS}` tries all",
+                calm.changes
+            ));
         }
         Ok(())
+    }
+
+    /// The largest number of runs with faults. It is enough for each fault in each phase.
+    fn most_runs(&self, calm: &Run) -> usize {
+        let most = CHANGES / calm.changes.max(1);
+        match self.pairs {
+            Some(_) => usize::MAX,
+            None => usize::try_from(most).unwrap_or(usize::MAX).max(points::FAULTS),
+        }
     }
 
     /// Runs these schedules until one fails, and returns the faults of each that did not happen.
@@ -356,13 +322,14 @@ impl Exploration<'_> {
         })
     }
 
-    /// Pairs of faults, each pair in one phase, and one pair in each phase of a run.
-    fn pairs(&self, calm: &Run) -> ChosenPairs {
+    /// Pairs of faults, each pair in one phase, and one pair in each phase of a run, for at most this many runs.
+    fn choose_pairs(&self, calm: &Run, runs: usize) -> ChosenPairs {
         let mut phases: [Vec<Point>; PHASES.len()] = Default::default();
         for point in points::points(calm).into_iter().flatten() {
             phases[points::phase(point.at, calm)].push(point);
         }
-        pairs::choose(phases, self.pairs, self.stage.seed)
+        let number = self.pairs.unwrap_or(PAIRS).min(runs.saturating_mul(PHASES.len()));
+        pairs::choose(phases, number, self.stage.seed)
     }
 
     /// The same failure with fewer faults: one of them, the last first, or those without which it is none.

@@ -3,7 +3,7 @@
 
 use std::{fs, io::ErrorKind, path::Path};
 
-use super::{explore::FailedRun, fault::Schedule};
+use super::{fault::Schedule, report::FailedRun};
 
 /// The file, below the project's folder.
 pub(super) const FILE: &str = "dev/sim.kept";

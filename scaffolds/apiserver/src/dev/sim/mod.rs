@@ -56,9 +56,9 @@ use self::{
 };
 pub use self::{
     connection::Connection,
-    explore::{FailedRun, Report},
     external::{SystemContents, documents},
     oracle::{Finding, Oracle},
+    report::{FailedRun, Report},
 };
 use super::{manifests::Manifest, print};
 
@@ -155,7 +155,7 @@ impl Simulation {
     /// A definition or a sample is refused.
     pub fn explore(self, world: Objects, seed: u64, pairs: usize) -> Result<Report, String> {
         let groups = Groups::of(self.stage(world.setup()?, seed))?;
-        explore_each(&groups, pairs, &mut |_| {})
+        explore_each(&groups, Some(pairs), &mut |_| {})
     }
 
     /// Runs these faults, in the form of `ONLY`, that many times, and the runs without faults, and returns what it finds, or the
@@ -225,7 +225,7 @@ impl Simulation {
 }
 
 /// Explores the groups one after the other until one fails, and then all samples together without faults.
-fn explore_each(groups: &Groups, pairs: usize, progress: &mut dyn FnMut(&str)) -> Result<Report, String> {
+fn explore_each(groups: &Groups, pairs: Option<usize>, progress: &mut dyn FnMut(&str)) -> Result<Report, String> {
     let mut report = Report::default();
     for number in 0..groups.len() {
         let part = explore_one(&groups.part(number)?, pairs, progress)?;
@@ -241,7 +241,7 @@ fn explore_each(groups: &Groups, pairs: usize, progress: &mut dyn FnMut(&str)) -
     Ok(report)
 }
 
-fn explore_one(stage: &Stage, pairs: usize, progress: &mut dyn FnMut(&str)) -> Result<Report, String> {
+fn explore_one(stage: &Stage, pairs: Option<usize>, progress: &mut dyn FnMut(&str)) -> Result<Report, String> {
     let kinds = stage.kinds();
     let progress = &mut |done, of| progress(&format!("{kinds}: {done} of {of} runs"));
     Exploration { stage, pairs }.explore(progress)
@@ -249,7 +249,8 @@ fn explore_one(stage: &Stage, pairs: usize, progress: &mut dyn FnMut(&str)) -> R
 
 /// An exploration of single schedules.
 fn exploration(stage: &Stage) -> Exploration<'_> {
-    Exploration { stage, pairs: 0 }
+    let pairs = None;
+    Exploration { stage, pairs }
 }
 
 /// The samples of this kind, or all together.

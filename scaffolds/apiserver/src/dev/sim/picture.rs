@@ -3,7 +3,10 @@
 
 use std::{env, fmt::Write, fs, path::PathBuf};
 
-use super::{explore::FailedRun, report, world::TraceStep};
+use super::{
+    report::{self, FailedRun},
+    world::TraceStep,
+};
 
 /// Pixels between two lines, and between two steps.
 const LANE: usize = 190;

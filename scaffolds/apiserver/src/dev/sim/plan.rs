@@ -24,6 +24,8 @@ pub(super) struct Run {
     pub requests: Vec<TracedRequest>,
     /// The faults that did not happen.
     pub unmet: Vec<Point>,
+    /// The number of changes of objects, to which the time of the run is proportional.
+    pub changes: u64,
     /// The objects whose reconciles failed the last time, as `default/sample`, with their errors.
     pub failed: BTreeMap<String, String>,
 }

@@ -9,6 +9,9 @@ use super::{
     world::Sent,
 };
 
+/// The number of kinds of faults.
+pub(super) const FAULTS: usize = OF_WRITES.len() + OF_PHASES.len() + OF_READS.len() + OF_KINDS.len();
+
 /// All single faults: of each kind, those that can happen.
 pub(super) fn points(calm: &Run) -> Vec<Vec<Point>> {
     let writes = OF_WRITES.map(|fault| {
@@ -57,7 +60,8 @@ pub(super) fn phase(at: At, calm: &Run) -> usize {
 
 /// Schedules that try all single faults, one of a kind in each phase of a run. At the end of a phase the objects are as without
 /// faults, or the run has failed; and after all faults of one kind alike the process still lives, or another one has begun.
-/// The first faults of each kind come first.
+/// The first schedules have each fault in each phase, and faults of different kinds meet different requests, so that few schedules
+/// cover many requests.
 pub(super) fn chains(calm: &Run) -> Vec<Schedule> {
     let mut chains: BTreeMap<(usize, usize), Vec<Point>> = BTreeMap::new();
     let (writes, reads) = (outermost(&calm.writes), outermost(&calm.reads));
@@ -67,11 +71,15 @@ pub(super) fn chains(calm: &Run) -> Vec<Schedule> {
         At::Phase(_) | At::Kind(_) => true,
     };
     for (kind, points) in points(calm).into_iter().enumerate() {
-        let mut met = [0; PHASES.len()];
+        let mut phases: [Vec<Point>; PHASES.len()] = Default::default();
         for point in points.into_iter().filter(is_tried) {
-            let times = &mut met[phase(point.at, calm)];
-            chains.entry((*times, kind)).or_default().push(point);
-            *times += 1;
+            phases[phase(point.at, calm)].push(point);
+        }
+        for points in phases {
+            for n in 0..points.len() {
+                let point = points[(n + kind) % points.len()];
+                chains.entry((n, kind)).or_default().push(point);
+            }
         }
     }
     chains.into_values().map(Schedule).collect()

@@ -4,25 +4,83 @@ use std::fmt::Write;
 
 use serde_json::{Value, json};
 
-use super::{
-    explore::{FailedRun, Report},
-    phases::heading,
-    world::TraceStep,
-};
+use super::{fault::Schedule, oracle::Finding, phases::heading, world::TraceStep};
 
 /// How many differences a report shows.
 const DIFFERENCES: usize = 8;
 
+/// What a simulation has found.
+#[derive(Default)]
+pub struct Report {
+    /// The seed of all runs.
+    pub seed: u64,
+    /// How many runs there were.
+    pub runs: usize,
+    /// The number of faults in them, unless one failed earlier.
+    pub faults: usize,
+    /// The first failure.
+    pub failure: Option<FailedRun>,
+    /// The first step in which two runs of one schedule differ, if they do.
+    pub differs: Option<String>,
+    /// The number of pairs of faults that the runs have, and of all pairs of faults in one phase.
+    pub pairs: [usize; 2],
+    /// What was not explored, with the reasons.
+    pub omitted: Vec<String>,
+    /// The kinds of the samples that were simulated together, and the number of their runs.
+    pub groups: Vec<(String, usize)>,
+}
+
+/// A failure.
+pub struct FailedRun {
+    /// The kind whose samples take part in the run; `None` for all samples.
+    pub kind: Option<String>,
+    pub(super) schedule: Schedule,
+    /// What is wrong.
+    pub finding: Finding,
+    pub(super) steps: Vec<TraceStep>,
+}
+
 impl FailedRun {
+    /// The text of the faults, which replays them: `ONLY`.
+    pub fn only(&self) -> String {
+        self.schedule.to_string()
+    }
+
     /// The command that replays the failure.
     pub(super) fn replay(&self, seed: u64) -> String {
-        let kind = self.kind.as_ref().map(|kind| format!(" SIM_KIND={kind}"));
-        format!(
-            "make sim SEED={seed}{} ONLY={}",
-            kind.unwrap_or_default(),
-            self.schedule
-        )
+        let kind = argument(self.kind.as_deref());
+        format!("make sim SEED={seed}{kind} ONLY={}", self.schedule)
     }
+}
+
+impl Report {
+    /// Of one run that failed.
+    pub(super) fn of_failure(seed: u64, failure: FailedRun) -> Self {
+        Self {
+            seed,
+            runs: 1,
+            failure: Some(failure),
+            ..Self::default()
+        }
+    }
+
+    /// Adds what another group of samples has shown.
+    pub(super) fn add(&mut self, other: Self) {
+        self.runs += other.runs;
+        self.faults += other.faults;
+        self.failure = self.failure.take().or(other.failure);
+        self.differs = self.differs.take().or(other.differs);
+        for (sum, more) in self.pairs.iter_mut().zip(other.pairs) {
+            *sum += more;
+        }
+        self.omitted.extend(other.omitted);
+        self.groups.extend(other.groups);
+    }
+}
+
+/// The argument of `make sim` that selects this kind.
+pub(super) fn argument(kind: Option<&str>) -> String {
+    kind.map(|kind| format!(" SIM_KIND={kind}")).unwrap_or_default()
 }
 
 /// The report for people.

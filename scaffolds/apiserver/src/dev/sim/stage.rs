@@ -176,6 +176,7 @@ impl Stage {
             kinds: in_each_phase(&book.watched),
             requests: std::mem::take(&mut book.requests),
             unmet: std::mem::take(&mut book.unmet),
+            changes: world.version(),
             failed: failed(),
         })
     }
