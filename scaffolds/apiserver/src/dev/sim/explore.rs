@@ -35,7 +35,7 @@ pub(super) struct Exploration<'a> {
 const PAIRS: usize = 50;
 
 /// The number of changes of objects in all runs with faults: a kind takes less than a minute.
-const CHANGES: u64 = 60_000;
+const CHANGES: u64 = 40_000;
 
 type Progress<'a> = &'a mut dyn FnMut(usize, usize);
 
