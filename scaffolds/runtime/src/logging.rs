@@ -178,8 +178,6 @@ fn may_be_logged(metadata: &Metadata<'_>) -> bool {
     match metadata.target() {
         "kube_client::client" => metadata.is_span(),
         "kube_client::client::builder" => metadata.is_span() || *metadata.level() > Level::WARN,
-        // Each retry of a failing watch: the informer logs the first, and then fewer and fewer, with the kind's name.
-        "kube_runtime::watcher" => metadata.is_span() || *metadata.level() > Level::WARN,
         _ => true,
     }
 }

@@ -2,13 +2,14 @@
 
 use std::{collections::BTreeSet, time::Duration};
 
-use kube::{Api, api::ListParams};
+use kube::Api;
 use tokio::time::{Instant, sleep};
 
 use super::{
     Informer, Scope, SharedInformer, Watchable,
     decode::Decoded,
     health::{Retry, reason},
+    list_watch::ListWatchError,
     membership::Join,
     paging::paged,
 };
@@ -68,18 +69,12 @@ impl<K: Watchable> SharedInformer<K> {
     async fn list_joining(&self, namespace: &str, list: u64) -> Result<(), String> {
         let key = ObjectKey::new(Some(namespace), "");
         let place = self.places.iter().find(|place| place.covers(&key));
-        let config = place.map(|place| self.watcher_config(place)).unwrap_or_default();
+        let mut params = place.map(|place| self.list_params(place)).unwrap_or_default();
         let client = paged(&self.client, self.config.page_size);
         let api: Api<Decoded<K>> = Api::namespaced_with(client, namespace, &self.kind);
-        let mut params = ListParams {
-            label_selector: config.label_selector,
-            field_selector: config.field_selector,
-            limit: Some(self.config.page_size.max(1)),
-            ..ListParams::default()
-        };
         loop {
             let page = api.list(&params).await;
-            let page = page.map_err(|error| reason(&kube::runtime::watcher::Error::InitialListFailed(error)))?;
+            let page = page.map_err(|error| reason(&ListWatchError::List(error)))?;
             for object in page.items {
                 let object = self.finish(object);
                 self.change(|state| {

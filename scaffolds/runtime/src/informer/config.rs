@@ -8,7 +8,7 @@ use std::{
 };
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ManagedFieldsEntry, ObjectMeta};
-use kube::{Resource, runtime::watcher};
+use kube::{Resource, api::ListParams};
 
 use super::{managed, place::WatchRequest, reflection::Broken};
 use crate::isolate::isolated;
@@ -120,18 +120,14 @@ impl<K> fmt::Debug for InformerConfig<K> {
 }
 
 impl<K: Resource> InformerConfig<K> {
-    /// A paged list, then a watch with bookmarks. Not a streaming list: servers before 1.34 may refuse it, and pages
-    /// bound the memory as well. The list is a quorum read (`MostRecent`), so that a restarted operator never sees a
-    /// state older than the one before its restart.
-    pub(super) fn watcher(&self, place: &WatchRequest) -> watcher::Config {
-        watcher::Config {
+    /// A list in pages. Not a streaming list: servers before 1.34 may refuse it, and pages bound the memory as well. It is a
+    /// quorum read, without a version, so that a restarted operator never sees a state older than the one before its restart.
+    pub(super) fn list_params(&self, place: &WatchRequest) -> ListParams {
+        ListParams {
             label_selector: place.label_selector().map(str::to_owned),
             field_selector: place.field_selector(),
-            page_size: Some(self.page_size.max(1)),
-            bookmarks: true,
-            list_semantic: watcher::ListSemantic::MostRecent,
-            initial_list_strategy: watcher::InitialListStrategy::ListWatch,
-            ..watcher::Config::default()
+            limit: Some(self.page_size.max(1)),
+            ..ListParams::default()
         }
     }
 

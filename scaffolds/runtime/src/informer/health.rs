@@ -3,9 +3,10 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use kube::{Error, runtime::watcher};
+use kube::Error;
 use tokio::{sync::watch, time::Instant};
 
+use super::list_watch::ListWatchError;
 use crate::{error::chain, jitter::Jitter};
 
 /// The state of each watch, readable by other tasks.
@@ -211,16 +212,11 @@ impl Retry {
 }
 
 /// The server's message, after the status code, or why the request could not be sent.
-pub(super) fn reason(error: &watcher::Error) -> String {
+pub(super) fn reason(error: &ListWatchError) -> String {
     let status = match error {
-        watcher::Error::InitialListFailed(Error::Api(status))
-        | watcher::Error::WatchStartFailed(Error::Api(status))
-        | watcher::Error::WatchFailed(Error::Api(status))
-        | watcher::Error::WatchError(status) => status,
-        watcher::Error::InitialListFailed(error)
-        | watcher::Error::WatchStartFailed(error)
-        | watcher::Error::WatchFailed(error) => return chain(error),
-        error @ watcher::Error::NoResourceVersion => return error.to_string(),
+        ListWatchError::List(Error::Api(status)) | ListWatchError::Watch(Error::Api(status)) => status,
+        ListWatchError::List(error) | ListWatchError::Watch(error) => return chain(error),
+        ListWatchError::NoVersion => return "a list or an object has no `metadata.resourceVersion`".to_owned(),
     };
     let hint = if status.code == 404 {
         " (is its CustomResourceDefinition installed?)"
@@ -233,15 +229,6 @@ pub(super) fn reason(error: &watcher::Error) -> String {
         "{code} {}{hint}",
         message.strip_prefix(&code).unwrap_or(message).trim_start()
     )
-}
-
-/// Whether the server only requires a new list: its history no longer reaches back to the version of the watch. A list
-/// that fails with the same code is a failure.
-pub(super) fn is_expired(error: &watcher::Error) -> bool {
-    matches!(error,
-        watcher::Error::WatchError(status)
-        | watcher::Error::WatchStartFailed(Error::Api(status))
-        | watcher::Error::WatchFailed(Error::Api(status)) if status.code == 410)
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ mod delta;
 mod dispatch;
 mod echo;
 mod health;
+mod list_watch;
 pub(crate) mod managed;
 mod membership;
 mod merge;

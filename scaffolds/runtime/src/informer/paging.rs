@@ -1,5 +1,5 @@
 //! Limits the pages of a list in bytes: the number of requested objects depends on the sizes of earlier ones, and a
-//! response that is too large is not read to its end. kube's watcher can only limit the number of objects.
+//! response that is too large is not read to its end.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

@@ -9,11 +9,11 @@ use std::{
     time::Duration,
 };
 
-use kube::{Error, runtime::watcher};
+use kube::Error;
 use tokio::{sync::Mutex, time::sleep};
 use tracing::{debug, info};
 
-use super::{SharedInformer, Watchable};
+use super::{SharedInformer, Watchable, list_watch::ListWatchError};
 use crate::jitter::Jitter;
 
 /// The delay before discovery is asked again; it doubles, up to [`LONGEST`].
@@ -70,9 +70,9 @@ impl Presence {
 
 impl<K: Watchable> SharedInformer<K> {
     /// Whether a watch failed because the API server does not serve the kind, which may be absent.
-    pub(super) async fn is_absent(&self, error: &watcher::Error) -> bool {
+    pub(super) async fn is_absent(&self, error: &ListWatchError) -> bool {
         let presence = &self.presence;
-        if !presence.optional.load(Ordering::Relaxed) || !is_not_found(error) {
+        if !presence.optional.load(Ordering::Relaxed) || !error.is_not_found() {
             return false;
         }
         if presence.absent.load(Ordering::SeqCst) {
@@ -136,11 +136,4 @@ impl<K: Watchable> SharedInformer<K> {
             Err(error) => Err(error),
         }
     }
-}
-
-fn is_not_found(error: &watcher::Error) -> bool {
-    matches!(error,
-        watcher::Error::InitialListFailed(Error::Api(status))
-        | watcher::Error::WatchStartFailed(Error::Api(status))
-        | watcher::Error::WatchFailed(Error::Api(status)) if status.code == 404)
 }

@@ -5,10 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::StreamExt;
-use kube::{
-    Api, Resource,
-    runtime::watcher::{self, Event, watcher},
-};
+use kube::{Api, Resource, api::ListParams};
 use tokio::{
     task::yield_now,
     time::{Instant, MissedTickBehavior, interval, sleep},
@@ -19,7 +16,8 @@ use super::{
     decode::Decoded,
     delta::Delta,
     echo,
-    health::{Retry, is_expired, reason},
+    health::{Retry, reason},
+    list_watch::{ListWatchError, ListWatchEvent, list_watch},
     merge::Fresh,
     paging::paged,
     place::WatchRequest,
@@ -61,7 +59,7 @@ async fn watch_until_lost<K: Watchable>(shared: &SharedInformer<K>, source: usiz
     };
     // Before the selector is read, so that no change of it is missed.
     let mut restarted = shared.restarts.subscribe();
-    let mut events = std::pin::pin!(watcher(api, shared.watcher_config(place)));
+    let mut events = std::pin::pin!(list_watch(api, shared.list_params(place)));
     let mut retry = Retry::new();
     let mut check = interval(CHECK);
     check.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -87,10 +85,10 @@ async fn watch_until_lost<K: Watchable>(shared: &SharedInformer<K>, source: usiz
         match event {
             Some(Ok(event)) => {
                 note_success(shared, source, &event, &mut retry);
-                if matches!(event, Event::InitDone) {
+                if matches!(event, ListWatchEvent::ListEnds) {
                     working_since = Instant::now();
                 }
-                let listing = matches!(event, Event::InitApply(_));
+                let listing = matches!(event, ListWatchEvent::Listed(_));
                 shared.handle(source, event);
                 if listing {
                     let listed = shared.lock().reflection.listed(source);
@@ -110,18 +108,22 @@ async fn watch_until_lost<K: Watchable>(shared: &SharedInformer<K>, source: usiz
                     _ = restarted.changed() => return,
                 }
             }
-            // The watcher's stream does not end; start again if a later version's does.
             None => return,
         }
     }
 }
 
-fn note_success<K: Watchable>(shared: &SharedInformer<K>, source: usize, event: &Event<Decoded<K>>, retry: &mut Retry) {
+fn note_success<K: Watchable>(
+    shared: &SharedInformer<K>,
+    source: usize,
+    event: &ListWatchEvent<Decoded<K>>,
+    retry: &mut Retry,
+) {
     // A list that starts shows nothing yet.
-    if matches!(event, Event::Init) {
+    if matches!(event, ListWatchEvent::ListBegins) {
         return;
     }
-    if matches!(event, Event::Apply(_) | Event::Delete(_)) {
+    if matches!(event, ListWatchEvent::Changed(_) | ListWatchEvent::Deleted(_)) {
         retry.succeeded();
     }
     recovered(shared, source);
@@ -137,13 +139,13 @@ fn recovered<K: Watchable>(shared: &SharedInformer<K>, source: usize) {
 fn note_failure<K: Watchable>(
     shared: &SharedInformer<K>,
     source: usize,
-    error: &watcher::Error,
+    error: &ListWatchError,
     retry: &Retry,
     delay: Duration,
 ) {
     let name = shared.watch_name(source);
     let text = format!("{name}: {}", reason(error));
-    if is_expired(error) {
+    if error.is_expired() {
         tracing::debug!("{text}");
         return;
     }
@@ -172,22 +174,22 @@ pub(super) async fn resync<K: Watchable>(shared: Arc<SharedInformer<K>>, period:
 }
 
 impl<K: Watchable> SharedInformer<K> {
-    pub(super) fn watcher_config(&self, place: &WatchRequest) -> watcher::Config {
-        let mut config = self.config.watcher(place);
-        config.label_selector = config.label_selector.or_else(|| self.label());
-        config
+    pub(super) fn list_params(&self, place: &WatchRequest) -> ListParams {
+        let mut params = self.config.list_params(place);
+        params.label_selector = params.label_selector.or_else(|| self.label());
+        params
     }
 
     /// Merges one watch event, and delivers the resulting changes.
-    fn handle(&self, source: usize, event: Event<Decoded<K>>) {
+    fn handle(&self, source: usize, event: ListWatchEvent<Decoded<K>>) {
         match event {
-            Event::Init => self.change(|state| state.reflection.list_begins(source)),
-            Event::InitApply(object) | Event::Apply(object) => self.shown(source, object),
-            Event::Delete(object) => self.change(|state| {
+            ListWatchEvent::ListBegins => self.change(|state| state.reflection.list_begins(source)),
+            ListWatchEvent::Listed(object) | ListWatchEvent::Changed(object) => self.shown(source, object),
+            ListWatchEvent::Deleted(object) => self.change(|state| {
                 let deltas = state.reflection.gone(source, object.meta());
                 state.dispatch.push(deltas, None);
             }),
-            Event::InitDone => self.change(|state| {
+            ListWatchEvent::ListEnds => self.change(|state| {
                 let (deltas, first) = state.reflection.list_ends(source);
                 state.dispatch.push(deltas, None);
                 if first {
