@@ -50,6 +50,12 @@ fn lines(rendered: &Rendered, is_counted: impl Fn(&str) -> bool) -> usize {
     texts.map(|(_, file)| file.text.lines().count()).sum()
 }
 
+/// The packages that the project's `Cargo.lock` names, also those of other platforms and of features that are off.
+fn packages(rendered: &Rendered) -> usize {
+    let lock = rendered.iter().find(|(path, _)| path.as_str() == "Cargo.lock");
+    lock.map_or(0, |(_, file)| file.text.matches("[[package]]").count())
+}
+
 /// The lines of these crates that an operator compiles with these features, in its own build.
 fn compiled(rendered: &Rendered, crates: &[&str], features: &[&str]) -> usize {
     let prefixes: Vec<_> = crates.iter().map(|name| format!("crates/{name}/src/")).collect();
@@ -183,6 +189,7 @@ fn weights() -> Vec<(&'static str, usize)> {
             lines(&registry, |_| true),
         ),
         ("lines of its Makefile", lines(&vendored, |path| path == "Makefile")),
+        ("packages in its `Cargo.lock`", packages(&vendored)),
         (
             "lines of our source that an operator compiles",
             compiled(&vendored, &["machinery", "schema", "runtime"], &[]),

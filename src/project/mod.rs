@@ -13,6 +13,7 @@ mod fields;
 pub mod file;
 mod flat;
 mod foreign;
+mod image;
 mod internal;
 mod kind;
 pub mod kubernetes;

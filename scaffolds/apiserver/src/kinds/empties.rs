@@ -10,11 +10,12 @@ use super::{
 use crate::strategy::Empties;
 
 /// Paths, without indices, at whose ends every kind distinguishes empty lists and maps from absent ones.
-const DISTINGUISHED: [&[&str]; 7] = [
+const DISTINGUISHED: [&[&str]; 8] = [
     &["capabilities", "add"],
     &["capabilities", "drop"],
     &["securityContext", "supplementalGroups"],
     &["spec", "overhead"],
+    &["spec", "capacity"],
     &["template", "metadata", "labels"],
     &["scaleUp", "policies"],
     &["scaleDown", "policies"],

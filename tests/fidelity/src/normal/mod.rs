@@ -100,6 +100,8 @@ struct Names {
     prefixes: BTreeSet<String>,
     versions: BTreeSet<u64>,
     uids: BTreeMap<String, usize>,
+    /// The addresses that Services got, in quotes, as errors have them.
+    addresses: BTreeSet<String>,
 }
 
 impl Names {
@@ -163,7 +165,10 @@ impl Names {
             ("token", _) if text.matches('.').count() == 2 => return "<token>".to_owned(),
             ("audiences", _) if text.starts_with("https://") => return "<audience>".to_owned(),
             ("serverAddress", _) => return "<address>".to_owned(),
-            ("clusterIP" | "clusterIPs", _) if text.starts_with("10.") => return "<ip>".to_owned(),
+            ("clusterIP" | "clusterIPs", _) if text.starts_with("10.") => {
+                self.addresses.insert(format!("\"{text}\""));
+                return "<ip>".to_owned();
+            }
             ("cells", _) if is_age(text) => return "<age>".to_owned(),
             ("cells", _) if text.starts_with("10.0.0.") => return "<ip>".to_owned(),
             ("cells", _) if text.ends_with("/TCP") || text.ends_with("/UDP") => return without_node_ports(text),
@@ -188,6 +193,10 @@ impl Names {
             text.replace(audience, "<audience>")
         });
         let text = without_made_up_types(&listed(without_quoted_objects(text)));
+        let text = self
+            .addresses
+            .iter()
+            .fold(text, |text, address| text.replace(address, "\"<ip>\""));
         let mut out = String::new();
         let mut rest = text.as_str();
         while let Some(first) = rest.chars().next() {

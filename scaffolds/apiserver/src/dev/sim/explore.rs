@@ -34,8 +34,19 @@ pub(super) struct Exploration<'a> {
 /// The number of pairs of faults.
 const PAIRS: usize = 50;
 
-/// The number of changes of objects in all runs with faults: a kind takes less than a minute.
-const CHANGES: u64 = 40_000;
+/// The number of changes of objects in all runs with faults, to which their time is proportional. The kinds of most patterns need fewer for
+/// all single faults.
+const CHANGES: u64 = 45_000;
+
+/// The largest number of runs with faults, of which each has that many changes: all runs if a number of pairs is given. It is enough for
+/// each fault in each phase.
+fn most_runs(pairs: Option<usize>, changes: u64) -> usize {
+    let most = CHANGES / changes.max(1);
+    match pairs {
+        Some(_) => usize::MAX,
+        None => usize::try_from(most).unwrap_or(usize::MAX).max(points::FAULTS),
+    }
+}
 
 type Progress<'a> = &'a mut dyn FnMut(usize, usize);
 
@@ -92,7 +103,7 @@ impl Exploration<'_> {
     fn try_faults(&self, calm: &Run, report: &mut Report, progress: Progress<'_>) -> Result<(), String> {
         let faults = |schedules: &[Schedule]| -> usize { schedules.iter().map(|it| it.0.len()).sum() };
         let mut schedules = points::chains(calm);
-        let (all, most) = (faults(&schedules), self.most_runs(calm));
+        let (all, most) = (faults(&schedules), most_runs(self.pairs, calm.changes));
         let mut untried = faults(&schedules.split_off(schedules.len().min(most)));
         let chains = schedules.len();
         let pairs = self.choose_pairs(calm, most - chains);
@@ -116,15 +127,6 @@ impl Exploration<'_> {
             ));
         }
         Ok(())
-    }
-
-    /// The largest number of runs with faults. It is enough for each fault in each phase.
-    fn most_runs(&self, calm: &Run) -> usize {
-        let most = CHANGES / calm.changes.max(1);
-        match self.pairs {
-            Some(_) => usize::MAX,
-            None => usize::try_from(most).unwrap_or(usize::MAX).max(points::FAULTS),
-        }
     }
 
     /// Runs these schedules until one fails, and returns the faults of each that did not happen.
@@ -362,4 +364,17 @@ impl Exploration<'_> {
 
 fn single(point: Point) -> Schedule {
     Schedule(vec![point])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_runs_are_fewer_unless_a_number_of_pairs_is_given() {
+        assert_eq!(most_runs(None, 100), 450);
+        assert_eq!(most_runs(None, u64::MAX), points::FAULTS);
+        assert_eq!(most_runs(None, 0), 45_000);
+        assert_eq!(most_runs(Some(0), 100), usize::MAX);
+    }
 }

@@ -4,10 +4,10 @@ use serde_json::{Value, json};
 
 use crate::{
     kinds::{
-        amounts::{NEGATIVE, quantity},
+        amounts::{NEGATIVE, container_name, quantity},
         edit::{Fields, made, set, within},
         faults::{Faults, quoted},
-        format::path_segment,
+        format::{label, path_segment},
         kind::BuiltInKind,
         located::Located,
         row::{Row, shown_or},
@@ -179,11 +179,17 @@ fn source(name: &str, at: &Located<'_>, faults: &mut Faults) {
     );
     match name {
         "resource" | "containerResource" => {
-            if at.get("name").str().is_empty() {
-                faults.required(&at.get("name"), "must specify a resource name");
+            let (resource, container) = (at.get("name"), at.get("container"));
+            let in_container = name == "containerResource";
+            match resource.str() {
+                "" => faults.required(&resource, "must specify a resource name"),
+                name if in_container => container_name(name, &resource, faults),
+                _ => {}
             }
-            if name == "containerResource" && at.get("container").str().is_empty() {
-                faults.required(&at.get("container"), "must specify a container");
+            match container.str() {
+                "" if in_container => faults.required(&container, "must specify a container"),
+                _ if in_container => faults.format(&container, label),
+                _ => {}
             }
             metric_target(&wanted, faults);
             if !utilization.is_set() && !average.is_set() {

@@ -7,11 +7,14 @@ use crate::kinds::{
     edit::text,
 };
 
-/// Makes `clusterIP` the first of `clusterIPs`.
+/// Makes `clusterIP` the first of `clusterIPs`, and removes the policy that a Service without an address does not show.
 pub(in crate::kinds) fn normalise(spec: &mut Map<String, Value>) {
     let first = text(spec, "clusterIP").to_owned();
     if !first.is_empty() && !spec.contains_key("clusterIPs") {
         spec.insert("clusterIPs".to_owned(), json!([first]));
+    }
+    if text(spec, "type") == "ExternalName" {
+        spec.remove("internalTrafficPolicy");
     }
 }
 
