@@ -295,7 +295,11 @@ fn every_pattern_is_formatted_for_kinds_of_any_length() {
                 "test" => name.to_lowercase(),
                 _ => format!("{}-audit", name.to_lowercase()),
             };
-            kind(group, &name, &controller, pattern);
+            let suffix = match group {
+                "test" => String::new(),
+                _ => format!(", childSuffix: {group}-{}", name.to_lowercase()),
+            };
+            kind(group, &name, &controller, &format!("{pattern}{suffix}"));
         }
     }
     each_file_is_formatted(&text);
