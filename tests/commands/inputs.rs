@@ -127,14 +127,12 @@ fn one_kind_in_two_groups_gets_two_controllers() {
 fn the_names_of_children_are_valid_whatever_the_controllers_are_called() {
     let dir = project_without_crates();
     create(dir.path(), "test", "FooBar").succeeds();
-    let named = |name: &str| {
-        kubewright(
-            dir.path(),
-            &api("create", &["--resource=false", "--controller-name", name]),
-        )
+    let named = |name: &str, more: &[&str]| {
+        let args = [&["--resource=false", "--controller-name", name], more].concat();
+        kubewright(dir.path(), &api("create", &args)).succeeds();
     };
-    named("my_second").succeeds();
-    named("audit").succeeds();
+    named("my_second", &[]);
+    named("audit", &[]);
     // Of another kind, with the name of a controller above.
     create(dir.path(), "test", "Audit").succeeds();
     let expected = [
@@ -145,36 +143,9 @@ fn the_names_of_children_are_valid_whatever_the_controllers_are_called() {
     ];
     assert_eq!(suffixes(dir.path()), expected);
     // A controller that is started afresh keeps the names of its children.
-    kubewright(
-        dir.path(),
-        &api(
-            "create",
-            &[
-                "--resource=false",
-                "--controller-name",
-                "my_second",
-                "--pattern",
-                "minimal",
-                "--force",
-            ],
-        ),
-    )
-    .succeeds();
-    kubewright(
-        dir.path(),
-        &api(
-            "create",
-            &[
-                "--resource=false",
-                "--controller-name",
-                "my_second",
-                "--pattern",
-                "child",
-                "--force",
-            ],
-        ),
-    )
-    .succeeds();
+    for pattern in ["minimal", "child"] {
+        named("my_second", &["--pattern", pattern, "--force"]);
+    }
     assert_eq!(suffixes(dir.path()), expected);
 }
 
