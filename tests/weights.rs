@@ -26,7 +26,10 @@ fn project(crates: Crates) -> Rendered {
 
 /// The same project after `create webhook --policy`, with vendored crates.
 fn with_a_policy() -> Rendered {
-    let project = one();
+    let project = Project {
+        crates: Crates::Vendored,
+        ..one()
+    };
     let kind = &project.kinds[0];
     let (group, name, version) = (&kind.group, &kind.name, &kind.versions[0].name);
     let extended = project.with_policy(group, name, version, PolicyForm::Validating);
