@@ -9,7 +9,7 @@ use super::{
     Informer, Scope, SharedInformer, Watchable,
     decode::Decoded,
     health::{Retry, reason},
-    list_watch::ListWatchError,
+    list_watch::list_page,
     membership::Join,
     paging::paged,
 };
@@ -69,23 +69,19 @@ impl<K: Watchable> SharedInformer<K> {
     async fn list_joining(&self, namespace: &str, list: u64) -> Result<(), String> {
         let key = ObjectKey::new(Some(namespace), "");
         let place = self.places.iter().find(|place| place.covers(&key));
-        let mut params = place.map(|place| self.list_params(place)).unwrap_or_default();
+        let mut next = Some(place.map(|place| self.list_params(place)).unwrap_or_default());
         let client = paged(&self.client, self.config.page_size);
         let api: Api<Decoded<K>> = Api::namespaced_with(client, namespace, &self.kind);
-        loop {
-            let page = api.list(&params).await;
-            let page = page.map_err(|error| reason(&ListWatchError::List(error)))?;
-            for object in page.items {
+        while let Some(asked) = next {
+            let page = list_page(&api, asked).await.map_err(|error| reason(&error))?;
+            for object in page.objects {
                 let object = self.finish(object);
                 self.change(|state| {
                     let deltas = state.reflection.join_shows(list, object);
                     state.dispatch.push(deltas, None);
                 });
             }
-            match page.metadata.continue_.filter(|token| !token.is_empty()) {
-                Some(token) => params = params.continue_token(&token),
-                None => break,
-            }
+            next = page.next;
         }
         self.change(|state| state.reflection.membership.joined(list, namespace));
         Ok(())

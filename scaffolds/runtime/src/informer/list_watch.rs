@@ -20,7 +20,7 @@ const WATCHED: u32 = 290;
 /// The time after which a watch without an event is taken for dead: the server has ended it before.
 const SILENT: Duration = Duration::from_secs(WATCHED as u64 + 5);
 
-/// What a source shows.
+/// An event of a source: a part of a list, or a change after it.
 #[derive(Debug)]
 pub(super) enum ListWatchEvent<K> {
     ListBegins,
@@ -42,13 +42,13 @@ pub(super) enum ListWatchError {
 }
 
 impl ListWatchError {
-    /// Whether the server only requires a new list: its history no longer reaches back to the version of the watch. A list
-    /// that fails with the same code is a failure.
+    /// Whether the version of the watch is older than the server's history, so that a new list is enough. A list that fails with the
+    /// same code is a failure.
     pub(super) fn is_expired(&self) -> bool {
         matches!(self, Self::Watch(Error::Api(status)) if status.code == 410)
     }
 
-    /// Whether the server does not know the path.
+    /// Whether the server answered 404: it does not serve the kind, or is no API server.
     pub(super) fn is_not_found(&self) -> bool {
         matches!(self, Self::List(Error::Api(status)) | Self::Watch(Error::Api(status)) if status.code == 404)
     }
@@ -103,9 +103,9 @@ where
         ),
         Phase::Listing(mut page, next, version) => match (page.next(), next) {
             (Some(object), next) => (Some(Ok(Listed(object))), Phase::Listing(page, next, version)),
-            (None, Some(next)) => match listed(api, next).await {
-                Ok(listing) => (None, listing),
-                Err(error) => (Some(Err(ListWatchError::List(error))), Phase::Unlisted),
+            (None, Some(next)) => match list_page(api, next).await {
+                Ok(page) => (None, Phase::Listing(page.objects.into_iter(), page.next, page.version)),
+                Err(error) => (Some(Err(error)), Phase::Unlisted),
             },
             (None, None) => match version {
                 Some(version) => (Some(Ok(ListEnds)), Phase::Listed(version)),
@@ -127,18 +127,26 @@ where
     }
 }
 
-async fn listed<K>(api: &Api<K>, asked: ListParams) -> Result<Phase<K>, Error>
+/// A page of a list.
+pub(super) struct ListPage<K> {
+    pub(super) objects: Vec<K>,
+    /// The request for the next page.
+    pub(super) next: Option<ListParams>,
+    version: Option<String>,
+}
+
+/// Reads the page that a request is for.
+pub(super) async fn list_page<K>(api: &Api<K>, asked: ListParams) -> Result<ListPage<K>, ListWatchError>
 where
     K: Clone + Debug + DeserializeOwned,
 {
-    let page = api.list(&asked).await?;
+    let page = api.list(&asked).await.map_err(ListWatchError::List)?;
     let set = |text: Option<String>| text.filter(|text| !text.is_empty());
-    let next = set(page.metadata.continue_).map(|token| asked.continue_token(&token));
-    Ok(Phase::Listing(
-        page.items.into_iter(),
-        next,
-        set(page.metadata.resource_version),
-    ))
+    Ok(ListPage {
+        objects: page.items,
+        next: set(page.metadata.continue_).map(|token| asked.continue_token(&token)),
+        version: set(page.metadata.resource_version),
+    })
 }
 
 fn watch_params(params: &ListParams) -> WatchParams {

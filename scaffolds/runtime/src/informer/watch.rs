@@ -108,6 +108,7 @@ async fn watch_until_lost<K: Watchable>(shared: &SharedInformer<K>, source: usiz
                     _ = restarted.changed() => return,
                 }
             }
+            // The stream has no end.
             None => return,
         }
     }

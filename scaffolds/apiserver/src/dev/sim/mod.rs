@@ -249,8 +249,7 @@ fn explore_one(stage: &Stage, pairs: Option<usize>, progress: &mut dyn FnMut(&st
 
 /// An exploration of single schedules.
 fn exploration(stage: &Stage) -> Exploration<'_> {
-    let pairs = None;
-    Exploration { stage, pairs }
+    Exploration { stage, pairs: None }
 }
 
 /// The samples of this kind, or all together.

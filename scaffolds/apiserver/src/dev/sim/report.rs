@@ -9,12 +9,12 @@ use super::{fault::Schedule, oracle::Finding, phases::heading, world::TraceStep}
 /// How many differences a report shows.
 const DIFFERENCES: usize = 8;
 
-/// What a simulation has found.
+/// The findings of a simulation.
 #[derive(Default)]
 pub struct Report {
     /// The seed of all runs.
     pub seed: u64,
-    /// How many runs there were.
+    /// The number of runs.
     pub runs: usize,
     /// The number of faults in them, unless one failed earlier.
     pub faults: usize,
@@ -24,7 +24,7 @@ pub struct Report {
     pub differs: Option<String>,
     /// The number of pairs of faults that the runs have, and of all pairs of faults in one phase.
     pub pairs: [usize; 2],
-    /// What was not explored, with the reasons.
+    /// The parts that were not explored, with the reasons.
     pub omitted: Vec<String>,
     /// The kinds of the samples that were simulated together, and the number of their runs.
     pub groups: Vec<(String, usize)>,
@@ -35,7 +35,7 @@ pub struct FailedRun {
     /// The kind whose samples take part in the run; `None` for all samples.
     pub kind: Option<String>,
     pub(super) schedule: Schedule,
-    /// What is wrong.
+    /// The rule that the run breaks, and how.
     pub finding: Finding,
     pub(super) steps: Vec<TraceStep>,
 }

@@ -7,7 +7,7 @@ use crate::kinds::{
     edit::text,
 };
 
-/// Makes `clusterIP` the first of `clusterIPs`, and removes the policy that a Service without an address does not show.
+/// Makes `clusterIP` the first of `clusterIPs`, and removes `internalTrafficPolicy` from an ExternalName, which has no traffic of its own.
 pub(in crate::kinds) fn normalise(spec: &mut Map<String, Value>) {
     let first = text(spec, "clusterIP").to_owned();
     if !first.is_empty() && !spec.contains_key("clusterIPs") {
@@ -64,13 +64,7 @@ pub(in crate::kinds) fn drop_unneeded(spec: &mut Map<String, Value>, before: &Ma
         forget(
             spec,
             before,
-            &[
-                "clusterIP",
-                "clusterIPs",
-                "ipFamilies",
-                "ipFamilyPolicy",
-                "internalTrafficPolicy",
-            ],
+            &["clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"],
         );
     }
     if needs(before) && !needs(spec) {
