@@ -13,7 +13,9 @@ use std::process::{Command, Output};
 use tempfile::TempDir;
 
 /// The files of a crate that is an archive.
-const FILES: [&str; 5] = ["Cargo.toml", "VERSION", "build.rs", "source.tar", "src/lib.rs"];
+const FILES: [&str; 2] = ["Cargo.toml", "source.tar"];
+/// The files that archives share.
+const SHARED: [&str; 3] = ["crates/build.rs", "crates/lib.rs", "crates/rustfmt.toml"];
 
 /// A project with one kind.
 fn made(crates: &str) -> TempDir {
@@ -29,14 +31,17 @@ fn moved(dir: &TempDir, to: &str) -> Run {
     kubewright(dir.path(), &["sync", "--crates", to])
 }
 
-/// The files of a crate in a project, by their path in it, without VERSION.
+/// The files of a crate in a project, by their path in it, without its release and hash.
 fn unit(tree: &Tree, name: &str) -> Texts {
     let folder = format!("crates/{name}/");
     let inside = tree.iter().filter_map(|(path, file)| {
         let text = String::from_utf8(file.bytes.clone()).unwrap();
         Some((path.strip_prefix(&folder)?.to_owned(), text))
     });
-    inside.filter(|(path, _)| path != "VERSION").collect()
+    let mut unit: Texts = inside.filter(|(path, _)| path != "VERSION").collect();
+    let manifest = unit.get_mut("Cargo.toml").unwrap();
+    *manifest = vendor::stamped(manifest).map_or(manifest.clone(), |(_, rest)| rest.to_owned());
+    unit
 }
 
 fn borrowed(texts: &Texts) -> BTreeMap<&str, &str> {
@@ -53,8 +58,7 @@ fn an_archive_contains_what_a_folder_does() {
         .iter()
         .flat_map(|name| FILES.map(|file| format!("crates/{name}/{file}")))
         .collect();
-    wanted.extend(["LICENSE-APACHE", "LICENSE-MIT"].map(|file| format!("crates/runtime/{file}")));
-    wanted.push("crates/rustfmt.toml".to_owned());
+    wanted.extend(SHARED.map(str::to_owned));
     more.sort();
     wanted.sort();
     assert_eq!(more, wanted);
@@ -75,13 +79,14 @@ fn the_bytes_of_an_archive_are_the_same_on_each_machine() {
     let files = [
         ("src/lib.rs", "//! Tiny.\n\npub const NAME: &str = \"tiny\";\n"),
         ("src/a.txt", "a"),
+        ("Cargo.toml", "[package]\n"),
     ];
-    let unit = vendor::packed(&files.into(), "fn main() {}\n").unwrap();
+    let unit = vendor::packed(&files.into()).unwrap();
     assert_eq!(vendor::hash(&unit), PINNED);
     assert_same(&tree(made("archives").path()), &tree(made("archives").path()));
 }
 
-const PINNED: &str = "9c8cde6cf89b31578e4b0ebbf1720834da16c7d13cedd41a05e23191cabae9a6";
+const PINNED: &str = "74178f3d66839c8736c8e11f0248bea5764b5848197720c2db45447b378a4c11";
 
 #[test]
 fn a_project_moves_between_all_forms_and_is_what_init_makes() {
@@ -114,7 +119,7 @@ fn build(dir: &TempDir) {
 
 #[test]
 fn an_edited_archive_is_reported_and_not_moved() {
-    for edit in ["damaged", "other", "forged", "script", "root"] {
+    for edit in ["damaged", "other", "forged", "manifest"] {
         let dir = made("archives");
         let folder = dir.path().join("crates/schema");
         match edit {
@@ -127,28 +132,26 @@ fn an_edited_archive_is_reported_and_not_moved() {
             "other" => {
                 fs::copy(dir.path().join("crates/cel/source.tar"), folder.join("source.tar")).unwrap();
             }
-            // The hash in VERSION fits the forged archive.
+            // The hash in the manifest fits the forged archive.
             "forged" => {
                 let forged = vendor::unpacked(&unit(&tree(dir.path()), "schema")).unwrap();
                 let with_back_door = forged.into_iter().map(|(path, text)| match path.as_str() {
                     "src/lib.rs" => (path, text + "// a back door\n"),
                     _ => (path, text),
                 });
-                let script = read(&dir, "crates/schema/build.rs");
-                let forged = vendor::packed(&borrowed(&with_back_door.collect()), &script).unwrap();
-                let version = read(&dir, "crates/schema/VERSION");
-                let (line, _) = version.split_once("sha256:").unwrap();
+                let forged = vendor::packed(&borrowed(&with_back_door.collect())).unwrap();
+                let stamped = read(&dir, "crates/schema/Cargo.toml");
+                let (line, _) = stamped.split_once("sha256:").unwrap();
                 let stamp = format!("{line}sha256:{}; do not edit\n", vendor::hash(&forged));
-                fs::write(folder.join("VERSION"), stamp).unwrap();
+                fs::write(folder.join("Cargo.toml"), stamp + &forged["Cargo.toml"]).unwrap();
                 fs::write(folder.join("source.tar"), &forged["source.tar"]).unwrap();
             }
-            "script" => replace(
+            _ => replace(
                 &dir,
-                "crates/schema/build.rs",
-                "fn main() {",
-                "fn main() {\n    // Mine.",
+                "crates/schema/Cargo.toml",
+                "\"../build.rs\"",
+                "\"../../build.rs\"",
             ),
-            _ => replace(&dir, "crates/schema/src/lib.rs", "include!", "// Mine.\ninclude!"),
         }
         let before = tree(dir.path());
         let plan = kubewright(dir.path(), &["plan"]).succeeds().stdout;
@@ -161,10 +164,27 @@ fn an_edited_archive_is_reported_and_not_moved() {
         let refused = moved(&dir, "registry");
         assert!(refused.stdout.len() < 2000, "{edit}: an archive is not printed");
         refused.refuses(1, &["`crates/schema`, edited: see the differences above"]);
-        if edit == "damaged" {
+        if ["damaged", "manifest"].contains(&edit) {
             kubewright(dir.path(), &["eject", "schema"]).refuses(1, &["`crates/schema` cannot be unpacked"]);
         }
         assert_same(&before, &tree(dir.path()));
+    }
+}
+
+#[test]
+fn an_edited_build_script_is_reported_and_kept() {
+    for file in ["crates/build.rs", "crates/lib.rs"] {
+        let dir = made("archives");
+        fs::write(dir.path().join(file), read(&dir, file) + "// Mine.\n").unwrap();
+        let plan = kubewright(dir.path(), &["plan"]).succeeds().stdout;
+        let line = plan.lines().find(|line| line.starts_with(&format!("{file} "))).unwrap();
+        assert!(line.ends_with("managed   edited"), "{line}");
+        let doctor = kubewright(dir.path(), &["doctor"]).stdout;
+        assert!(doctor.contains(&format!("edited by hand: `{file}`")), "{doctor}");
+        kubewright(dir.path(), &["sync"]).refuses(1, &[&format!("`{file}` was edited by hand")]);
+        let run = moved(&dir, "registry").succeeds();
+        assert!(run.stderr.contains(&format!("kept `{file}`")), "{}", run.stderr);
+        assert!(read(&dir, file).ends_with("// Mine.\n"));
     }
 }
 
@@ -183,7 +203,8 @@ fn an_ejected_archive_is_the_crate_in_its_folder() {
     }
     let [own, others] = [&dir, &folders].map(|dir| tree(dir.path()));
     assert_eq!(unit(&own, "schema"), unit(&others, "schema"));
-    assert!(!own.contains_key("crates/schema/VERSION"));
+    assert!(vendor::stamped(&read(&dir, "crates/schema/Cargo.toml")).is_none());
+    assert!(!own.contains_key("crates/schema/VERSION") && !own.contains_key("crates/schema/source.tar"));
     let plan = kubewright(dir.path(), &["plan"]).succeeds().stdout;
     let line = plan.lines().find(|line| line.starts_with("crates/schema ")).unwrap();
     assert!(line.ends_with("vendored  ejected"), "{line}");
@@ -261,6 +282,99 @@ fn an_upgrade_leaves_ejected_crates_and_refuses_damaged_archives() {
     assert_same(&before, &tree(dir.path()));
 }
 
+/// A project as a kubewright of this version wrote it before the release: each crate with a VERSION, a script and a root of its own,
+/// and two bindings beside their roles.
+fn of_an_unreleased_kubewright() -> TempDir {
+    let dir = made("archives");
+    let files = tree(dir.path());
+    let write = |path: &str, text: &str| {
+        let path = dir.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    };
+    for name in CRATES {
+        let packed = unit(&files, name);
+        let mut former = vendor::unpacked(&packed).unwrap();
+        former.retain(|path, _| path == "Cargo.toml" || path.starts_with("LICENSE-"));
+        former.insert("src/lib.rs".to_owned(), "include!(\"/dev/null\");\n".to_owned());
+        former.insert("build.rs".to_owned(), "fn main() {}\n".to_owned());
+        former.insert("source.tar".to_owned(), packed["source.tar"].clone());
+        let line = kubewright::render::header::line(&Release::own().to_string(), &vendor::hash(&former));
+        former.insert("VERSION".to_owned(), format!("# {line}\n"));
+        for (path, text) in former {
+            write(&format!("crates/{name}/{path}"), &text);
+        }
+    }
+    for path in ["crates/build.rs", "crates/lib.rs"] {
+        fs::remove_file(dir.path().join(path)).unwrap();
+    }
+    for (folder, role) in [("metrics", "auth_role"), ("rbac", "leader_election_role")] {
+        let path = |name: &str| format!("config/{folder}/{name}.yaml");
+        let joined = read(&dir, &path(role));
+        let (first, second) = joined.split_once("---\n").unwrap();
+        write(&path(role), first);
+        write(&path(&format!("{role}_binding")), second);
+        let line = format!("  - {role}.yaml\n");
+        replace(
+            &dir,
+            &path("kustomization"),
+            &line,
+            &format!("{line}  - {role}_binding.yaml\n"),
+        );
+    }
+    dir
+}
+
+#[test]
+fn an_upgrade_brings_a_project_of_an_unreleased_kubewright_to_the_present_form() {
+    let dir = of_an_unreleased_kubewright();
+    let before = tree(dir.path());
+    let run = kubewright(dir.path(), &["upgrade", "--dry-run"]).succeeds();
+    assert!(run.stdout.contains("replaced crate crates/runtime ("), "{}", run.stdout);
+    assert_same(&before, &tree(dir.path()));
+    kubewright(dir.path(), &["upgrade"]).succeeds();
+    assert_same(&tree(made("archives").path()), &tree(dir.path()));
+    let again = kubewright(dir.path(), &["upgrade"]).succeeds();
+    assert!(
+        again.stdout.is_empty() && again.stderr.contains("nothing to do"),
+        "{}",
+        again.stderr
+    );
+}
+
+#[test]
+fn an_upgrade_from_an_unreleased_kubewright_keeps_what_the_user_changed() {
+    let dir = of_an_unreleased_kubewright();
+    kubewright(dir.path(), &["plan"]).succeeds();
+    fs::remove_file(dir.path().join("crates/cel/VERSION")).unwrap();
+    let list = "config/rbac/kustomization.yaml";
+    replace(
+        &dir,
+        list,
+        "  - user_roles.yaml\n",
+        "  - user_roles.yaml\n  - mine.yaml\n",
+    );
+    replace(
+        &dir,
+        "config/metrics/auth_role.yaml",
+        "      - create\n",
+        "      - create\n      - get\n",
+    );
+    let before = tree(dir.path());
+    kubewright(dir.path(), &["upgrade"]).succeeds();
+    let after = tree(dir.path());
+    assert!(read(&dir, list).contains("  - mine.yaml\n") && !read(&dir, list).contains("election_role_binding"));
+    let is_mine = |path: &&String| path.starts_with("config/metrics/") || path.starts_with("crates/cel/");
+    for path in before.keys().filter(is_mine) {
+        assert!(before[path] == after[path], "{path}");
+    }
+    let dir = of_an_unreleased_kubewright();
+    fs::write(dir.path().join("crates/cel/build.rs"), "fn main() { /* mine */ }\n").unwrap();
+    let before = tree(dir.path());
+    kubewright(dir.path(), &["upgrade"]).refuses(1, &["edited: `crates/cel`"]);
+    assert_same(&before, &tree(dir.path()));
+}
+
 /// A package with a crate that is an archive.
 struct Tiny(TempDir);
 
@@ -295,9 +409,12 @@ impl Tiny {
             deep.into_iter()
                 .map(|path| (format!("src/{path}.rs"), inner.to_owned())),
         );
-        let script = read(made("archives"), "crates/machinery/build.rs");
-        for (path, text) in vendor::packed(&borrowed(&source), &script).unwrap() {
+        for (path, text) in vendor::packed(&borrowed(&source)).unwrap() {
             tiny.write(&format!("crates/tiny/{path}"), &text);
+        }
+        let project = made("archives");
+        for path in SHARED {
+            tiny.write(path, &read(&project, path));
         }
         tiny
     }

@@ -5,7 +5,7 @@ use super::report;
 use super::session::{Session, access};
 use crate::plan::{FileKind, RelPath};
 use crate::render::File;
-use crate::render::vendor::{SCRIPT, SOURCE, VERSION, unpacked};
+use crate::render::vendor::{SOURCE, VERSION, unpacked};
 use crate::write::{Change, Outcome, vendored_files};
 use anyhow::{Context, Result, bail};
 use std::path::Path;
@@ -14,7 +14,8 @@ use std::path::Path;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 The crate stays in its folder. Its VERSION file, which marks a crate of
-kubewright, is deleted; an archive is unpacked, and deleted too.
+kubewright, is deleted. An archive, which the first line of its Cargo.toml
+marks, is unpacked and deleted.
 
 Example:
   kubewright eject runtime")]
@@ -58,15 +59,14 @@ fn ejecting(session: &Session, folder: &RelPath) -> Result<Vec<Change>> {
         bail!("`{folder}` is missing\n\nhint: restore it with `{restore}`");
     }
     let found = vendored_files(&session.root, folder)?;
-    let mut changes = deleted(session, &[folder.join(VERSION)?])?;
-    if changes.is_empty() || !found.contains_key(SOURCE) {
-        return Ok(changes);
+    if !found.contains_key(SOURCE) {
+        return deleted(session, &[folder.join(VERSION)?]);
     }
     let source = unpacked(&found).with_context(|| {
         format!("`{folder}` cannot be unpacked\n\nhint: restore it with `{restore}`, and edit it once it is ejected")
     })?;
-    changes.extend(deleted(session, &[folder.join(SCRIPT)?, folder.join(SOURCE)?])?);
-    for (path, text) in source.into_iter().filter(|(path, text)| found.get(path) != Some(text)) {
+    let mut changes = deleted(session, &[folder.join(SOURCE)?])?;
+    for (path, text) in source {
         let path = folder.join(&path)?;
         let file = File {
             kind: FileKind::Vendored,

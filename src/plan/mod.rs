@@ -6,7 +6,7 @@ mod path;
 pub use catalogue::{Catalogue, Template, Unit};
 pub use path::RelPath;
 
-use crate::project::{Api, Controller, Kind, License, Origin, PolicyForm, Project, Version, rust};
+use crate::project::{Api, Controller, Crates, Kind, License, Origin, PolicyForm, Project, Version, rust};
 use anyhow::{Result, bail};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -176,6 +176,9 @@ fn units(project: &Project) -> Vec<(Unit, Subject)> {
     ];
     if project.crates.are_in_project() {
         units.push((Unit::new("project-vendored"), Subject::Project));
+    }
+    if project.crates == Crates::Archives {
+        units.push((Unit::new("project-archives"), Subject::Project));
     }
     match project.license {
         License::Apache2 => units.push((Unit::new("licence-apache2"), Subject::Project)),

@@ -118,7 +118,7 @@ impl License {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Crates {
-    /// folders with their source in an archive, in `crates/`: five files for each crate
+    /// folders with their source in an archive, in `crates/`: two files for each crate
     Archives,
     /// folders with their source, in `crates/`
     #[default]

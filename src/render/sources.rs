@@ -9,8 +9,6 @@ use std::sync::LazyLock;
 
 const TEMPLATES: &str = "templates/";
 const SCAFFOLDS: &str = "scaffolds/";
-/// The build script of crates with archives.
-const SCRIPT: &str = "crate-archive/build.rs.tera";
 
 /// The files of a release, by their paths in the repository.
 #[derive(Clone, Debug)]
@@ -88,7 +86,7 @@ impl Sources {
         })
     }
 
-    /// The files of a crate in a project of this form, without VERSION.
+    /// The files of a crate in a project of this form, without its release and hash.
     ///
     /// # Errors
     /// If the release cannot make archives.
@@ -98,11 +96,7 @@ impl Sources {
             let owned = |(path, text): (&str, &str)| (path.to_owned(), text.to_owned());
             return Ok(files.into_iter().map(owned).collect());
         }
-        // A release without a script that unpacks crates gets today's.
-        let script = [self, Self::own()].map(|sources| sources.templates().get(SCRIPT).copied());
-        let script = script.into_iter().flatten().next();
-        let script = script.context("this binary is damaged: it has no script that unpacks crates")?;
-        vendor::packed(&files, script).with_context(|| format!("crate `{name}` cannot be packed"))
+        vendor::packed(&files).with_context(|| format!("crate `{name}` cannot be packed"))
     }
 
     fn below(&self, folder: &str) -> BTreeMap<&str, &str> {

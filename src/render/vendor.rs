@@ -1,5 +1,5 @@
-//! The vendored crates. Each is one unit with one hash in `crates/<crate>/VERSION`; its files have no header. The source of a crate is
-//! in its folder, or in a tar that its build script unpacks, so that the folder has five files.
+//! The vendored crates. Each is one unit with one hash, in `crates/<crate>/VERSION` or, for an archive, in the first line of its Cargo.toml;
+//! its other files have no header. The source of a crate is in its folder, or in a tar that the build script of all crates unpacks.
 
 use super::{Rendered, Sources, file, header};
 use crate::plan::{FileKind, RelPath};
@@ -9,25 +9,18 @@ use std::collections::BTreeMap;
 use std::io::Read;
 use tar::{Archive, Builder, EntryType, Header};
 
-/// The file in a vendored crate that names its release and hash.
+/// The file in a vendored crate that names its release and hash. An archive has them in its manifest.
 pub const VERSION: &str = "VERSION";
-/// The manifest of a crate, the same in both forms.
-const MANIFEST: &str = "Cargo.toml";
+/// The manifest of a crate.
+pub const MANIFEST: &str = "Cargo.toml";
 /// The root of a crate.
 const ROOT: &str = "src/lib.rs";
 /// The source of a crate in an archive.
 pub const SOURCE: &str = "source.tar";
-/// The script that unpacks it.
-pub const SCRIPT: &str = "build.rs";
-/// The beginning of the names of licence texts, which stay readable.
-const LICENSE: &str = "LICENSE-";
 /// The most that an archive may contain, so that a forged one cannot fill the memory. Ours contain 4 MiB each at most.
 const MAX_UNPACKED: u64 = 64 << 20;
-/// The end of the root of a crate in an archive.
-const INCLUDE: &str = "\
-// The source is in `source.tar`, which build.rs unpacks. `kubewright eject` puts it into this folder.
-include!(concat!(env!(\"OUT_DIR\"), \"/src/lib.rs\"));
-";
+/// The part of the manifest of an archive that names the build script and the root, which all archives share.
+const TARGETS: &str = "build = \"../build.rs\"\n\n[lib]\npath = \"../lib.rs\"\n";
 
 /// The texts of a crate, by their path in it.
 pub type Texts = BTreeMap<String, String>;
@@ -37,16 +30,26 @@ pub type Texts = BTreeMap<String, String>;
 /// # Errors
 /// If the release cannot make archives.
 pub fn files(sources: &Sources, folder: &RelPath, name: &str, project: &Project) -> Result<Rendered> {
-    let texts = sources.unit(name, project.crates)?;
+    let mut texts = sources.unit(name, project.crates)?;
     let stamp = format!("# {}\n", header::line(&project.version, &hash(&texts)));
-    let mut files = Rendered::from([(folder.join(VERSION)?, file(FileKind::Vendored, stamp))]);
+    match texts.contains_key(SOURCE) {
+        true => texts.entry(MANIFEST.to_owned()).or_default().insert_str(0, &stamp),
+        false => drop(texts.insert(VERSION.to_owned(), stamp)),
+    }
+    let mut files = Rendered::new();
     for (path, text) in texts {
         files.insert(folder.join(&path)?, file(FileKind::Vendored, text));
     }
     Ok(files)
 }
 
-/// The hash of all paths and texts of a crate without [`VERSION`].
+/// The first line of the manifest of an archive, and the rest; `None` for another manifest.
+pub fn stamped(manifest: &str) -> Option<(&str, &str)> {
+    let (line, rest) = manifest.split_once('\n')?;
+    header::release(line).map(|_| (line, rest))
+}
+
+/// The hash of all paths and texts of a crate without its release and hash.
 pub fn hash<P: AsRef<str> + Ord, T: AsRef<str>>(texts: &BTreeMap<P, T>) -> String {
     let mut list = String::new();
     for (path, text) in texts {
@@ -66,22 +69,26 @@ pub fn same<P: AsRef<str>, T: AsRef<str>>(ours: &BTreeMap<P, T>, found: &Texts) 
 
 /// The crate with its source in an archive. The bytes depend on the source alone: no time, no user, no order of a disk. They are not
 /// compressed, so that the script needs no dependency, and git stores the difference of two releases.
-pub fn packed(source: &BTreeMap<&str, &str>, script: &str) -> Result<Texts> {
+///
+/// # Errors
+/// For a crate whose root has inner attributes, or documentation below its top, or whose manifest names its targets.
+pub fn packed(source: &BTreeMap<&str, &str>) -> Result<Texts> {
     let root = source.get(ROOT).context("the crate has no `src/lib.rs`")?;
-    let (head, body) = split(root);
-    let mut unit = Texts::from([
-        (SCRIPT.to_owned(), script.to_owned()),
-        (ROOT.to_owned(), format!("{head}{INCLUDE}")),
-    ]);
+    let is_inner = |line: &str| line.starts_with("#![") || line.starts_with("//!");
+    if root.lines().skip_while(|line| line.starts_with("//!")).any(is_inner) {
+        bail!("`src/lib.rs` has inner attributes, which cannot be included");
+    }
+    let mut manifest = (*source.get(MANIFEST).context("the crate has no `Cargo.toml`")?).to_owned();
+    if manifest.contains("[lib]") || manifest.contains("\nbuild =") {
+        bail!("`Cargo.toml` names its build script or its root");
+    }
+    // At the end of the table `[package]`.
+    let at = manifest.find("\n\n").map_or(manifest.len(), |end| end + 1);
+    manifest.insert_str(at, TARGETS);
     // Headers and padding take less than 1 KiB for each file.
     let size = source.values().map(|text| text.len() + 1024).sum();
     let mut tar = Builder::new(Vec::with_capacity(size));
-    for (&path, &text) in source {
-        if path == MANIFEST || path.starts_with(LICENSE) {
-            unit.insert(path.to_owned(), text.to_owned());
-            continue;
-        }
-        let text = if path == ROOT { body } else { text };
+    for (&path, &text) in source.iter().filter(|(path, _)| **path != MANIFEST) {
         let mut header = Header::new_ustar();
         header.set_entry_type(EntryType::Regular);
         header.set_size(u64::try_from(text.len())?);
@@ -91,8 +98,11 @@ pub fn packed(source: &BTreeMap<&str, &str>, script: &str) -> Result<Texts> {
         header.set_gid(0);
         tar.append_data(&mut header, path, text.as_bytes())?;
     }
-    unit.insert(SOURCE.to_owned(), String::from_utf8(tar.into_inner()?)?);
-    Ok(unit)
+    let source = String::from_utf8(tar.into_inner()?)?;
+    Ok(Texts::from([
+        (MANIFEST.to_owned(), manifest),
+        (SOURCE.to_owned(), source),
+    ]))
 }
 
 /// The source of a crate from its unit with an archive.
@@ -100,9 +110,10 @@ pub fn packed(source: &BTreeMap<&str, &str>, script: &str) -> Result<Texts> {
 /// # Errors
 /// For an archive that is damaged, or has anything but text files with paths below the crate.
 pub fn unpacked(unit: &Texts) -> Result<Texts> {
-    let keeps = |path: &str| path == MANIFEST || path.starts_with(LICENSE);
-    let mut source = unit.clone();
-    source.retain(|path, _| keeps(path));
+    let manifest = unit.get(MANIFEST).map(|manifest| manifest.replace("\r\n", "\n"));
+    let manifest = manifest.filter(|manifest| manifest.contains(TARGETS));
+    let manifest = manifest.context("`Cargo.toml` does not name the build script that unpacks the archive")?;
+    let mut source = Texts::from([(MANIFEST.to_owned(), manifest.replacen(TARGETS, "", 1))]);
     let mut tar = Archive::new(unit.get(SOURCE).map_or("", String::as_str).as_bytes());
     let mut left = MAX_UNPACKED;
     for entry in tar.entries()? {
@@ -121,30 +132,10 @@ pub fn unpacked(unit: &Texts) -> Result<Texts> {
             bail!("the archive has `{path}` twice");
         }
     }
-    let head = unit.get(ROOT).and_then(|root| root.strip_suffix(INCLUDE));
-    let body = source.get_mut(ROOT).context("the archive has no `src/lib.rs`")?;
-    body.insert_str(0, head.context("`src/lib.rs` does not include the archive")?);
-    Ok(source)
-}
-
-/// The root of a crate up to its last inner attribute or comment, which cannot be included, and the rest.
-fn split(root: &str) -> (&str, &str) {
-    let (mut end, mut at, mut is_attribute) = (0, 0, false);
-    for line in root.split_inclusive('\n') {
-        is_attribute |= line.starts_with("#![");
-        let is_inner = is_attribute || line.starts_with("//!");
-        if !is_inner && !line.trim().is_empty() && !line.starts_with("//") {
-            break;
-        }
-        at += line.len();
-        if is_inner {
-            end = at;
-        }
-        is_attribute &= !line.trim_end().ends_with(']');
+    match source.contains_key(ROOT) {
+        true => Ok(source),
+        false => bail!("the archive has no `src/lib.rs`"),
     }
-    // The empty line behind them.
-    let end = if root[end..].starts_with('\n') { end + 1 } else { end };
-    root.split_at(end)
 }
 
 #[cfg(test)]
@@ -156,28 +147,50 @@ mod tests {
         files.iter().map(owned).collect()
     }
 
+    fn borrowed(texts: &Texts) -> BTreeMap<&str, &str> {
+        let texts = texts.iter();
+        texts.map(|(path, text)| (path.as_str(), text.as_str())).collect()
+    }
+
     #[test]
     fn a_crate_is_unpacked_as_it_was_packed() {
         let long = format!("src/{}/mod.rs", ["a-folder-with-a-name"; 8].join("/"));
-        let root = "//! Docs.\n\n#![cfg_attr(\n    docsrs,\n    feature(doc_cfg)\n)]\n\n// Why.\nmod a;\n";
-        let source = texts(&[
-            ("Cargo.toml", "[package]\n"),
-            ("LICENSE-MIT", "MIT\n"),
-            ("README.md", "ä\n"),
-            ("src/lib.rs", root),
-            ("src/empty.txt", ""),
-            (&long, "fn main() {}\n"),
-        ]);
-        let borrowed = source
-            .iter()
-            .map(|(path, text)| (path.as_str(), text.as_str()))
-            .collect();
-        let unit = packed(&borrowed, "fn main() {}\n").unwrap();
-        let names: Vec<_> = unit.keys().map(String::as_str).collect();
-        assert_eq!(names, ["Cargo.toml", "LICENSE-MIT", SCRIPT, SOURCE, ROOT]);
-        assert!(unit[ROOT].ends_with(&format!(")]\n\n{INCLUDE}")), "{}", unit[ROOT]);
-        assert_eq!(unpacked(&unit).unwrap(), source);
-        assert_eq!(packed(&borrowed, "fn main() {}\n").unwrap(), unit);
+        for manifest in [
+            "[package]\nname = \"a\"\n",
+            "[package]\nname = \"a\"\n\n[dependencies]\nb = \"1\"\n",
+        ] {
+            let source = texts(&[
+                ("Cargo.toml", manifest),
+                ("LICENSE-MIT", "MIT\n"),
+                ("README.md", "ä\n"),
+                ("src/lib.rs", "//! Docs.\n//!\n//! More.\n\n// Why.\nmod a;\n"),
+                ("src/empty.txt", ""),
+                (&long, "fn main() {}\n"),
+            ]);
+            let mut unit = packed(&borrowed(&source)).unwrap();
+            let names: Vec<_> = unit.keys().map(String::as_str).collect();
+            assert_eq!(names, [MANIFEST, SOURCE]);
+            assert!(unit[MANIFEST].starts_with(&format!("[package]\nname = \"a\"\n{TARGETS}")));
+            assert_eq!(unpacked(&unit).unwrap(), source);
+            assert_eq!(packed(&borrowed(&source)).unwrap(), unit);
+            let windows = unit[MANIFEST].replace('\n', "\r\n");
+            unit.insert(MANIFEST.to_owned(), windows);
+            assert_eq!(unpacked(&unit).unwrap(), source);
+        }
+    }
+
+    #[test]
+    fn a_crate_that_cannot_be_included_is_refused() {
+        for (manifest, root) in [
+            ("[package]\n", "//! Docs.\n\n#![no_std]\n"),
+            ("[package]\n", "mod a;\n//! Docs.\n"),
+            ("[package]\n\n[lib]\nname = \"b\"\n", ""),
+            ("[package]\nbuild = \"a.rs\"\n", ""),
+        ] {
+            let source = texts(&[("Cargo.toml", manifest), ("src/lib.rs", root)]);
+            assert!(packed(&borrowed(&source)).is_err(), "{manifest:?} {root:?}");
+        }
+        assert!(packed(&borrowed(&texts(&[("Cargo.toml", "[package]\n")]))).is_err());
     }
 
     #[test]
@@ -195,14 +208,6 @@ mod tests {
     }
 
     #[test]
-    fn a_root_without_inner_attributes_is_included_whole() {
-        for root in ["", "mod a;\n", "// Why.\nmod a;\n"] {
-            assert_eq!(split(root), ("", root));
-        }
-        assert_eq!(split("//! Docs.\n"), ("//! Docs.\n", ""));
-    }
-
-    #[test]
     fn forged_archives_are_refused() {
         let tar = |path: &str, kind| {
             let mut header = Header::new_ustar();
@@ -215,8 +220,9 @@ mod tests {
             String::from_utf8(tar.into_inner().unwrap()).unwrap()
         };
         let refused = |tar: String| {
-            let unit = Texts::from([(SOURCE.to_owned(), tar), (ROOT.to_owned(), INCLUDE.to_owned())]);
-            unpacked(&unit).unwrap_err().to_string()
+            unpacked(&texts(&[(SOURCE, &tar), (MANIFEST, TARGETS)]))
+                .unwrap_err()
+                .to_string()
         };
         for path in ["../x", "/etc/x", "a/../../x"] {
             assert!(refused(tar(path, EntryType::Regular)).contains("path"), "{path}");
@@ -224,7 +230,14 @@ mod tests {
         assert!(refused(tar("src/lib.rs", EntryType::Symlink)).contains("not a file"));
         assert!(refused(tar("src/a.rs", EntryType::Regular)).contains("no `src/lib.rs`"));
         let whole = tar("src/lib.rs", EntryType::Regular);
-        assert!(unpacked(&texts(&[(SOURCE, &whole), (ROOT, INCLUDE)])).is_ok());
+        assert!(unpacked(&texts(&[(SOURCE, &whole), (MANIFEST, TARGETS)])).is_ok());
+        let other = unpacked(&texts(&[(SOURCE, &whole), (MANIFEST, "[package]\n")]));
+        assert!(
+            other
+                .unwrap_err()
+                .to_string()
+                .contains("does not name the build script")
+        );
         assert!(!refused(whole[..520].to_owned()).is_empty());
     }
 }

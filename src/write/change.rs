@@ -40,8 +40,8 @@ impl Swap {
     }
 }
 
-/// The vendored crates that a transaction writes or deletes, by name. To delete only the VERSION of a crate is to eject it, which is a
-/// change of one file.
+/// The vendored crates that a transaction writes or deletes, by name. To delete only the VERSION of a crate with its source in folders is to
+/// eject it, which is a change of one file.
 pub fn swaps(changes: &[Change]) -> BTreeMap<&str, Swap> {
     let mut found: BTreeMap<&str, Swap> = BTreeMap::new();
     for change in changes {

@@ -1,4 +1,4 @@
-//! The state of vendored crates, compared with the hash in VERSION and with the crate of the same release inside this binary,
+//! The state of vendored crates, compared with the hash that they record and with the crate of the same release inside this binary,
 //! because an edit of a crate can also change the hash.
 
 use super::beneath::EntryType;
@@ -19,7 +19,7 @@ pub enum Origin {
     Embedded,
     /// An earlier release that this binary carries, which has the same files.
     Earlier(Release),
-    /// Another release, by the VERSION of the crate; this binary cannot check it.
+    /// Another release, which the crate names; this binary cannot check it.
     Unchecked(String),
     /// Unknown: the crate is edited, ejected or missing.
     Nobody,
@@ -33,7 +33,7 @@ pub fn vendored_state(root: &Root, path: &RelPath, source: &Source) -> Result<St
             false => State::Ejected,
         });
     }
-    if root.read(&path.join(vendor::VERSION)?)?.is_none() {
+    if vendored_stamp(root, path)?.is_none() {
         return Ok(State::Ejected);
     }
     Ok(match vendored_origin(root, path, source)? {
@@ -44,12 +44,10 @@ pub fn vendored_state(root: &Root, path: &RelPath, source: &Source) -> Result<St
 
 /// The origin of a crate in the project.
 pub fn vendored_origin(root: &Root, path: &RelPath, source: &Source) -> Result<Origin> {
-    let version = root.read(&path.join(vendor::VERSION)?)?.unwrap_or_default();
-    let version = String::from_utf8_lossy(&version);
-    let stamp = version.lines().next().unwrap_or_default();
+    let stamp = vendored_stamp(root, path)?.unwrap_or_default();
     let files = vendored_files(root, path)?;
-    match header::release(stamp) {
-        Some(release) if header::recorded(stamp) == Some(vendor::hash(&files).as_str()) => {
+    match header::release(&stamp) {
+        Some(release) if header::recorded(&stamp) == Some(vendor::hash(&files).as_str()) => {
             crate_origin(release, |sources| sources.has_crate(source.name(), &files))
         }
         _ => Ok(Origin::Nobody),
@@ -71,10 +69,28 @@ fn crate_origin(release: &str, has: impl Fn(&Sources) -> Result<bool>) -> Result
     })
 }
 
-/// The files in the folder of a vendored crate, by their path in it, without VERSION and what cargo writes there.
+/// The line with the release and the hash of a vendored crate: VERSION, or the first line of the manifest. An ejected crate has none.
+pub fn vendored_stamp(root: &Root, folder: &RelPath) -> Result<Option<String>> {
+    let read = |name| -> Result<Option<String>> {
+        let bytes = root.read(&folder.join(name)?)?;
+        Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
+    };
+    if let Some(version) = read(vendor::VERSION)? {
+        return Ok(Some(version.lines().next().unwrap_or_default().to_owned()));
+    }
+    let manifest = read(vendor::MANIFEST)?.unwrap_or_default();
+    Ok(vendor::stamped(&manifest).map(|(line, _)| line.to_owned()))
+}
+
+/// The files in the folder of a vendored crate, by their path in it, without its release and hash, and without what cargo writes there.
 pub fn vendored_files(root: &Root, folder: &RelPath) -> Result<BTreeMap<String, String>> {
     let mut texts = BTreeMap::new();
     read_crate(root, folder, folder, &mut texts)?;
+    if let Some(manifest) = texts.get_mut(vendor::MANIFEST)
+        && let Some((_, rest)) = vendor::stamped(manifest)
+    {
+        *manifest = rest.to_owned();
+    }
     Ok(texts)
 }
 

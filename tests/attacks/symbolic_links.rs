@@ -74,6 +74,8 @@ fn a_link_at_any_depth_is_refused_by_name_and_nothing_outside_changes() {
     );
     refused("crates/runtime/src/lib.rs", true, &[&["plan"], &["doctor"]]);
     refused("crates/runtime/VERSION", true, &[&["plan"], &["eject", "runtime"]]);
+    refused("crates/runtime/Cargo.toml", true, &[&["plan"], &["eject", "runtime"]]);
+    refused("crates/build.rs", true, &[&["plan"], &["sync"]]);
     refused("Makefile", true, &[&["plan"]]);
 }
 

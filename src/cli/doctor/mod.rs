@@ -216,7 +216,7 @@ fn checked(dir: &Path) -> Result<(Finding, Project)> {
 struct Foreign {
     /// The crates as an earlier release wrote them.
     earlier: Vec<String>,
-    /// Crates of a release that this binary does not contain, according to their VERSION files.
+    /// Crates that name a release that this binary does not contain.
     unchecked: Vec<String>,
     edited: Vec<String>,
 }

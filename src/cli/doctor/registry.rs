@@ -3,7 +3,8 @@
 use super::{Finding, Verdict};
 use crate::cli::session::Session;
 use crate::project::Release;
-use crate::render::{cargo_lock, vendor};
+use crate::render::cargo_lock;
+use crate::write::vendored_stamp;
 use anyhow::Result;
 
 /// The finding about the crates of a project that has no vendored ones.
@@ -54,11 +55,7 @@ pub fn finding(session: &Session) -> Result<Finding> {
 fn left(session: &Session) -> Result<Vec<String>> {
     let mut found = Vec::new();
     for name in &session.templates.catalogue().crates {
-        if session
-            .root
-            .read(&format!("crates/{name}/{}", vendor::VERSION).parse()?)?
-            .is_some()
-        {
+        if vendored_stamp(&session.root, &format!("crates/{name}").parse()?)?.is_some() {
             found.push(format!("`crates/{name}`"));
         }
     }

@@ -79,7 +79,7 @@ fn state(session: &Session, folder: &RelPath, source: &Source, earlier: &Templat
 }
 
 /// The changes that write these files.
-fn written(session: &Session, files: &Rendered) -> Result<Vec<Change>> {
+pub fn written(session: &Session, files: &Rendered) -> Result<Vec<Change>> {
     let mut changes = Vec::new();
     for (path, file) in files {
         let before = session.root.read(path)?;

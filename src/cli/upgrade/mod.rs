@@ -3,6 +3,7 @@
 
 mod crates;
 mod files;
+mod former;
 mod renames;
 
 use super::ask::Usage;
@@ -60,8 +61,7 @@ pub fn run(dir: &Path, args: Args) -> Result<()> {
         )));
     }
     if from == own {
-        report::note(&format!("nothing to do: the project is of kubewright {own} already"));
-        return Ok(());
+        return former::upgrade(session, args.dry_run);
     }
     let project = Project {
         version: own.to_string(),
