@@ -216,6 +216,10 @@ pub(super) fn reason(error: &ListWatchError) -> String {
     let status = match error {
         ListWatchError::List(Error::Api(status)) | ListWatchError::Watch(Error::Api(status)) => status,
         ListWatchError::List(error) | ListWatchError::Watch(error) => return chain(error),
+        ListWatchError::Short => {
+            return "the server ended a watch at once, without an event (does a proxy buffer or cut responses?)"
+                .to_owned();
+        }
         ListWatchError::NoVersion => return "a list or an object has no `metadata.resourceVersion`".to_owned(),
     };
     let hint = if status.code == 404 {

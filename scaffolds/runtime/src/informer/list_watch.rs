@@ -13,12 +13,15 @@ use kube::{
     core::WatchEvent,
 };
 use serde::de::DeserializeOwned;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 
 /// The time after which the API server is asked to end a watch (kube's default).
 const WATCHED: u32 = 290;
 /// The time after which a watch without an event is taken for dead: the server has ended it before.
 const SILENT: Duration = Duration::from_secs(WATCHED as u64 + 5);
+/// A watch that ends before this time without an event has failed (client-go's rule): a server or proxy that ends each watch at once
+/// would otherwise be asked again without a pause.
+const SHORTEST: Duration = Duration::from_secs(1);
 
 /// An event of a source: a part of a list, or a change after it.
 #[derive(Debug)]
@@ -37,6 +40,8 @@ pub(super) enum ListWatchError {
     List(Error),
     /// A watch did not start, or ended early.
     Watch(Error),
+    /// A watch ended too soon, without an event.
+    Short,
     /// A list or an object had no `resourceVersion`, without which nothing can be watched.
     NoVersion,
 }
@@ -63,8 +68,8 @@ enum Phase<K> {
     Listing(vec::IntoIter<K>, Option<ListParams>, Option<String>),
     /// The next request is a watch from this version.
     Listed(String),
-    /// A watch, and the version of what it has shown last.
-    Watching(Watched<K>, String),
+    /// A watch, the version of what it has shown last, and its start as long as it has shown nothing.
+    Watching(Watched<K>, String, Option<Instant>),
 }
 
 /// Lists and watches forever: after an error it continues with a watch from the last version, or with a list if that version
@@ -113,15 +118,20 @@ where
             },
         },
         Phase::Listed(version) => match api.watch(&watch_params(params), &version).await {
-            Ok(watch) => (None, Phase::Watching(watch.boxed(), version)),
+            Ok(watch) => (None, Phase::Watching(watch.boxed(), version, Some(Instant::now()))),
             Err(error) => lost(error, version),
         },
-        Phase::Watching(mut watch, version) => match timeout(SILENT, watch.next()).await {
+        Phase::Watching(mut watch, version, silent_since) => match timeout(SILENT, watch.next()).await {
             Ok(Some(Ok(WatchEvent::Added(object) | WatchEvent::Modified(object)))) => shown(Changed, object, watch),
             Ok(Some(Ok(WatchEvent::Deleted(object)))) => shown(Deleted, object, watch),
-            Ok(Some(Ok(WatchEvent::Bookmark(mark)))) => (None, Phase::Watching(watch, mark.metadata.resource_version)),
+            Ok(Some(Ok(WatchEvent::Bookmark(mark)))) => {
+                (None, Phase::Watching(watch, mark.metadata.resource_version, None))
+            }
             Ok(Some(Ok(WatchEvent::Error(status)))) => lost(Error::Api(status.boxed()), version),
             Ok(Some(Err(error))) => lost(error, version),
+            Ok(None) if silent_since.is_some_and(|start| start.elapsed() < SHORTEST) => {
+                (Some(Err(ListWatchError::Short)), Phase::Listed(version))
+            }
             Ok(None) | Err(_) => (None, Phase::Listed(version)),
         },
     }
@@ -166,7 +176,7 @@ fn shown<K: Resource>(event: fn(K) -> ListWatchEvent<K>, object: K, watch: Watch
         .clone()
         .filter(|version| !version.is_empty())
     {
-        Some(version) => (Some(Ok(event(object))), Phase::Watching(watch, version)),
+        Some(version) => (Some(Ok(event(object))), Phase::Watching(watch, version, None)),
         None => (Some(Err(ListWatchError::NoVersion)), Phase::Unlisted),
     }
 }
@@ -231,6 +241,7 @@ mod tests {
             Ok(ListWatchEvent::Deleted(object)) => format!("deleted {}", object.metadata.name.unwrap()),
             Err(error) if error.is_expired() => "expired".to_owned(),
             Err(ListWatchError::NoVersion) => "no version".to_owned(),
+            Err(ListWatchError::Short) => "short".to_owned(),
             Err(_) => "error".to_owned(),
         });
         let named = named.collect().await;
@@ -282,6 +293,15 @@ mod tests {
             assert_eq!(events, ["begins", "ends", error, "begins", "ends"]);
             assert_eq!(asked, ["list", "5", "list"], "{error}");
         }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_watch_that_ends_at_once_without_an_event_is_a_failure() {
+        let event = line("MODIFIED", "a", "7");
+        let answers = [(200, LIST), (200, ""), (200, &*event), (200, "")];
+        let (events, asked) = events(&answers, 5).await;
+        assert_eq!(events, ["begins", "ends", "short", "changed a", "short"]);
+        assert_eq!(asked, ["list", "5", "5", "7"], "one failure for each watch");
     }
 
     #[tokio::test]
