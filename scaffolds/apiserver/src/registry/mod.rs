@@ -5,6 +5,7 @@
 mod body;
 mod convert;
 pub mod direct;
+mod empty;
 mod list;
 mod options;
 mod owned;

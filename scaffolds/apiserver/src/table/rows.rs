@@ -26,7 +26,9 @@ pub(super) fn table(resource: &Resource, answer: &Value, include: Include, now: 
     let mut shown = head("Table");
     shown["metadata"] = match items {
         Some(_) => partial::metadata(answer),
-        None => json!({"resourceVersion": answer["metadata"]["resourceVersion"]}),
+        None => answer["metadata"]
+            .get("resourceVersion")
+            .map_or_else(|| json!({}), |version| json!({"resourceVersion": version})),
     };
     shown["columnDefinitions"] = columns(resource, named);
     let mut objects: Vec<&Value> = objects.iter().collect();

@@ -61,7 +61,7 @@ pub fn all() -> Result<Vec<Recording>> {
         ),
         (
             "bookmarks",
-            "scaffolds/apiserver/src/registry/watch/bookmarks.txt",
+            "scaffolds/apiserver/src/registry/empty.txt",
             Recorder::Bookmarks,
         ),
         ("zones", "scaffolds/apiserver/src/kinds/zones.txt", Recorder::Zones),
