@@ -6,7 +6,7 @@ use std::{
 };
 
 use kubewright_machinery::quantity::Quantity;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::{
     kinds::{
@@ -44,11 +44,17 @@ fn default_item(item: &mut Fields) {
         ("defaultRequest", "default"),
         ("defaultRequest", "min"),
     ] {
-        let Some(Value::Object(from)) = item.get(source).cloned() else {
-            continue;
-        };
-        if let Some(to) = made(item, target) {
+        if let Some(Value::Object(from)) = item.get(source).cloned()
+            && !from.is_empty()
+            && let Some(to) = made(item, target)
+        {
             from.into_iter().for_each(|(name, amount)| set(to, &name, amount));
+        }
+    }
+    // Upstream makes both maps also when they stay empty, so an empty one is not a change.
+    for field in ["default", "defaultRequest"] {
+        if item.get(field).and_then(Value::as_object).is_some_and(Map::is_empty) {
+            item.remove(field);
         }
     }
 }

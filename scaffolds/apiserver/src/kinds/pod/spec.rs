@@ -122,7 +122,7 @@ fn host_namespaces(spec: &Located<'_>, faults: &mut Faults) {
     {
         faults.forbidden(&spec.get(shown), "when `hostUsers` is false");
     }
-    for container in ["initContainers", "containers"]
+    for container in ["initContainers", "containers", "ephemeralContainers"]
         .into_iter()
         .flat_map(|list| spec.get(list).items())
     {
