@@ -341,7 +341,7 @@ mod tests {
         for value in [
             r#"{"metadata":{},"spec":{"terminationGracePeriodSeconds":30}}"#,
             r#"{"terminationGracePeriodSeconds":30}"#,
-            r#"{"Volumes":null,"EphemeralContainers":null}"#,
+            r#"{"Volumes":null,"EphemeralContainers":[{"Name":"b"}]}"#,
         ] {
             let text = format!("Invalid value: {value}: field is immutable");
             assert_eq!(with_sorted_fields(&text), template);

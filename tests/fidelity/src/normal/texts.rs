@@ -54,7 +54,7 @@ fn is_template(value: &Value) -> bool {
         fields.into_iter().all(|(name, _)| known.contains(&name.as_str()))
     };
     let spec = value.get("Spec").or(value.get("spec")).unwrap_or(value);
-    spec.get("EphemeralContainers").is_some_and(Value::is_null)
+    spec.get("EphemeralContainers").is_some()
         || spec.get("terminationGracePeriodSeconds").is_some() && (spec == value || has_only(&["metadata", "spec"]))
 }
 
