@@ -167,12 +167,14 @@ fn make_sim_passes_seed_number_kind_and_faults_on() {
         "sim",
         "SEED=7",
         "SCHEDULES=20",
+        "RANDOM_RUNS=30",
         "SIM_KIND=FooBar",
         "ONLY=w1:500+p2:late",
         "JSON=1",
     ];
     let said = Folder::new("one", "").prints(&set);
-    let arguments = "--bin sim -- --seed 7 --schedules 20 --kind FooBar --only w1:500+p2:late --output json\n";
+    let arguments =
+        "--bin sim -- --seed 7 --schedules 20 --random-runs 30 --kind FooBar --only w1:500+p2:late --output json\n";
     assert!(said.ends_with(arguments), "{said}");
 }
 

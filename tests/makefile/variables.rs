@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::fs;
 
 /// A variable, a target that it concerns, a value, and the words which that target runs or prints only with the value.
-const EFFECTS: [(&str, &str, &str, &str); 35] = [
+const EFFECTS: [(&str, &str, &str, &str); 36] = [
     ("IMG", "build-installer", "a/b:1", "installer --image a/b:1"),
     ("PLATFORMS", "docker-buildx", "linux/arm64", "--platform linux/arm64"),
     ("CONTAINER_TOOL", "docker-push", "echo podman", "podman push"),
@@ -54,6 +54,7 @@ const EFFECTS: [(&str, &str, &str, &str); 35] = [
     ("WATCH_NAMESPACE", "run", "mine", "WATCH_NAMESPACE=mine"),
     ("SEED", "sim", "7", "--seed 7"),
     ("SCHEDULES", "sim", "9", "--schedules 9"),
+    ("RANDOM_RUNS", "sim", "9", "--random-runs 9"),
     ("SIM_KIND", "sim", "FooBar", "--kind FooBar"),
     ("ONLY", "sim", "w0:500", "--only w0:500"),
 ];

@@ -9,6 +9,7 @@ pub mod outside;
 pub mod right;
 pub mod rivals;
 pub mod several;
+pub mod unlucky;
 pub mod wrong;
 
 use std::future::pending;

@@ -1,6 +1,7 @@
 //! Simulations of right and of wrong operators.
 
 mod outside;
+mod random;
 mod repeatable;
 mod right;
 mod several;

@@ -11,7 +11,7 @@ fn the_same_seed_gives_the_same_requests() {
     let operators = &sim::right::ALL[..2];
     for Right { name, register, .. } in operators {
         for faults in ["w1:crash-after", "p4:events-late+w2:user-recreates"] {
-            let difference = sim::simulation(*register).repeat(sim::objects(), faults, times);
+            let difference = sim::simulation(*register).repeat(sim::objects(), 1, faults, times);
             assert_eq!(difference.unwrap(), None, "{name} {faults}");
         }
     }

@@ -33,12 +33,12 @@ fn nothing_is_found_in_right_operators() {
         let began = Instant::now();
         let simulation = sim::simulation(*register);
         if n > 0 && !is_nightly && only.is_none() {
-            let found = simulation.repeat(objects(), FAULTS, 1).unwrap();
+            let found = simulation.repeat(objects(), 1, FAULTS, 1).unwrap();
             alarms.extend(found.map(|found| format!("{name}: {found}")));
             continue;
         }
-        let pairs = if is_nightly { 360 } else { 0 };
-        let report = simulation.explore(objects(), 1, pairs).unwrap();
+        let (pairs, random) = if is_nightly { (360, 100) } else { (0, 0) };
+        let report = simulation.random_runs(random).explore(objects(), 1, pairs).unwrap();
         let [_, pairs] = report.pairs;
         println!("{name}: {} runs in {:?}, {pairs} pairs", report.runs, began.elapsed());
         if report.failure.is_some() || report.differs.is_some() {

@@ -1,6 +1,6 @@
 //! The arguments of the program `sim`.
 
-use super::fault::Schedule;
+use super::{explore::Effort, fault::Schedule};
 
 pub(super) const HELP: &str = "\
 Runs the controllers on an API server in this process, with faults, on a clock of its own.
@@ -8,8 +8,9 @@ Runs the controllers on an API server in this process, with faults, on a clock o
 Usage: sim [OPTIONS]
 
 Options:
-      --seed N         The seed of delays and of the choice of pairs of faults [default: 1]
+      --seed N         The seed of delays and of the choice of faults [default: 1]
       --schedules N    Try all single faults of each kind, and then this many pairs [default: 50, with fewer for large kinds]
+      --random-runs N  Add this many runs with random faults for each kind [default: 0]
       --kind KIND      Simulate the samples of this kind, or of all kinds at once [default: each kind]
       --only FAULTS    Run these faults alone, and print all steps
       --kept           Run the failures that SIM_SAVE=1 kept in dev/sim.kept
@@ -24,7 +25,7 @@ pub(super) const ALL: &str = "all";
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(super) struct Arguments {
     pub seed: u64,
-    pub pairs: Option<usize>,
+    pub effort: Effort,
     /// The kind whose samples are simulated, or [`ALL`].
     pub kind: Option<String>,
     pub only: Option<Schedule>,
@@ -40,7 +41,7 @@ impl Arguments {
     pub(super) fn read(arguments: impl IntoIterator<Item = String>) -> Result<Self, String> {
         let mut read = Self {
             seed: 1,
-            pairs: None,
+            effort: Effort::default(),
             kind: None,
             only: None,
             is_json: false,
@@ -59,7 +60,7 @@ impl Arguments {
             }
             let known = matches!(
                 name.as_str(),
-                "--seed" | "--schedules" | "--kind" | "--only" | "-o" | "--output"
+                "--seed" | "--schedules" | "--random-runs" | "--kind" | "--only" | "-o" | "--output"
             );
             if !known {
                 return Err(format!("unknown option `{name}`\n\nhint: --help shows the options"));
@@ -70,9 +71,11 @@ impl Arguments {
                     .parse()
                     .map_err(|_| format!("`{name}` is a number, and not `{value}`"))
             };
+            let runs = || number().map(|number| usize::try_from(number).unwrap_or(usize::MAX));
             match name.as_str() {
                 "--seed" => read.seed = number()?,
-                "--schedules" => read.pairs = Some(usize::try_from(number()?).unwrap_or(usize::MAX)),
+                "--schedules" => read.effort.pairs = Some(runs()?),
+                "--random-runs" => read.effort.random = runs()?,
                 "--kind" => read.kind = Some(value),
                 "--only" => read.only = Some(value.parse()?),
                 _ => match value.as_str() {
@@ -97,11 +100,18 @@ mod tests {
     #[test]
     fn arguments_are_read_or_refused() {
         let arguments = read("--seed 7 --kind FooBar --only w3:crash-after -o json").unwrap();
-        assert_eq!((arguments.seed, arguments.pairs, arguments.is_json), (7, None, true));
+        assert_eq!(
+            (arguments.seed, arguments.effort, arguments.is_json),
+            (7, Effort::default(), true)
+        );
         assert_eq!(arguments.kind.as_deref(), Some("FooBar"));
         assert_eq!(arguments.only.unwrap().to_string(), "w3:crash-after");
         assert!(read("--kept").unwrap().kept);
-        assert_eq!(read("--schedules 9").unwrap().pairs, Some(9));
+        let effort = Effort {
+            pairs: Some(9),
+            random: 4,
+        };
+        assert_eq!(read("--schedules 9 --random-runs 4").unwrap().effort, effort);
         for wrong in ["--seed", "--seed x", "--sed 1", "-o xml", "--only x"] {
             assert!(read(wrong).is_err(), "{wrong}");
         }

@@ -1,5 +1,5 @@
-//! The schedules of a simulation, in their order: no fault, one of a kind in each phase, then pairs. A failure is shrunk to its
-//! fewest faults.
+//! The schedules of a simulation, in their order: no fault, one of a kind in each phase, then pairs, and random ones. A failure is
+//! shrunk to its fewest faults.
 
 use super::{
     fault::{Point, Schedule},
@@ -27,8 +27,16 @@ pub(super) enum Replay {
 /// What to explore.
 pub(super) struct Exploration<'a> {
     pub stage: &'a Stage,
+    pub effort: Effort,
+}
+
+/// How much to explore.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(super) struct Effort {
     /// The number of pairs of faults to try after all single faults. Without it there are [`PAIRS`], and at most [`CHANGES`].
     pub pairs: Option<usize>,
+    /// The number of runs with random faults after them.
+    pub random: usize,
 }
 
 /// The number of pairs of faults.
@@ -48,11 +56,12 @@ fn most_runs(pairs: Option<usize>, changes: u64) -> usize {
     }
 }
 
-type Progress<'a> = &'a mut dyn FnMut(usize, usize);
+/// Gets the number of finished and of planned runs.
+pub(super) type Progress<'a> = &'a mut dyn FnMut(usize, usize);
 
 /// One of the explorations without faults, which do not depend on each other.
 #[derive(Clone, Copy)]
-enum Faultless {
+pub(super) enum Faultless {
     /// The run without faults, which all runs with faults are compared with.
     Calm,
     /// Samples that get these specs and their first ones again.
@@ -81,6 +90,7 @@ impl Exploration<'_> {
         let calm = self.faultless(&self.all_faultless(), &mut report)?;
         if report.failure.is_none() {
             self.try_faults(&calm, &mut report, progress)?;
+            self.try_random(&mut report, progress)?;
         }
         report.groups = vec![(self.stage.kinds(), report.runs)];
         Ok(report)
@@ -103,7 +113,7 @@ impl Exploration<'_> {
     fn try_faults(&self, calm: &Run, report: &mut Report, progress: Progress<'_>) -> Result<(), String> {
         let faults = |schedules: &[Schedule]| -> usize { schedules.iter().map(|it| it.0.len()).sum() };
         let mut schedules = points::chains(calm);
-        let (all, most) = (faults(&schedules), most_runs(self.pairs, calm.changes));
+        let (all, most) = (faults(&schedules), most_runs(self.effort.pairs, calm.changes));
         let mut untried = faults(&schedules.split_off(schedules.len().min(most)));
         let chains = schedules.len();
         let pairs = self.choose_pairs(calm, most - chains);
@@ -130,7 +140,7 @@ impl Exploration<'_> {
     }
 
     /// Runs these schedules until one fails, and returns the faults of each that did not happen.
-    fn try_all(
+    pub(super) fn try_all(
         &self,
         schedules: &[Schedule],
         calm: &Run,
@@ -170,6 +180,7 @@ impl Exploration<'_> {
 
     fn failure(&self, schedule: Schedule, finding: Finding, steps: Vec<TraceStep>) -> FailedRun {
         FailedRun {
+            seed: self.stage.seed,
             kind: self.stage.kind.clone(),
             schedule,
             finding,
@@ -231,7 +242,7 @@ impl Exploration<'_> {
     }
 
     /// Runs these explorations until one finds something, and returns the first run.
-    fn faultless(&self, courses: &[Faultless], report: &mut Report) -> Result<Run, String> {
+    pub(super) fn faultless(&self, courses: &[Faultless], report: &mut Report) -> Result<Run, String> {
         let explore = |n: usize| {
             let result = self.explore_faultless(courses[n]);
             // The second run is compared with the first one in any case.
@@ -330,7 +341,11 @@ impl Exploration<'_> {
         for point in points::points(calm).into_iter().flatten() {
             phases[points::phase(point.at, calm)].push(point);
         }
-        let number = self.pairs.unwrap_or(PAIRS).min(runs.saturating_mul(PHASES.len()));
+        let number = self
+            .effort
+            .pairs
+            .unwrap_or(PAIRS)
+            .min(runs.saturating_mul(PHASES.len()));
         pairs::choose(phases, number, self.stage.seed)
     }
 

@@ -61,10 +61,10 @@ fn kept(line: &str) -> Result<KeptFailure, String> {
 ///
 /// # Errors
 /// The file cannot be read or written.
-pub(super) fn keep(folder: &Path, seed: u64, failure: &FailedRun) -> Result<(), String> {
+pub(super) fn keep(folder: &Path, failure: &FailedRun) -> Result<(), String> {
     let mut text = text(folder)?;
     let kept = KeptFailure {
-        seed,
+        seed: failure.seed,
         kind: failure.kind.clone(),
         schedule: failure.schedule.clone(),
     };
@@ -75,7 +75,10 @@ pub(super) fn keep(folder: &Path, seed: u64, failure: &FailedRun) -> Result<(), 
         text.push('\n');
     }
     let kind = kept.kind.map(|kind| format!("{kind} ")).unwrap_or_default();
-    text += &format!("{seed} {kind}{} # {}\n", failure.schedule, failure.finding.oracle);
+    text += &format!(
+        "{} {kind}{} # {}\n",
+        failure.seed, failure.schedule, failure.finding.oracle
+    );
     fs::write(folder.join(FILE), text).map_err(|error| format!("cannot write `{FILE}`: {error}"))
 }
 
@@ -95,16 +98,17 @@ mod tests {
             lines: Vec::new(),
         };
         let mut failure = FailedRun {
+            seed: 7,
             kind: None,
             schedule: "w1:500+p2:events-late".parse().unwrap(),
             finding,
             steps: Vec::new(),
         };
         for _ in 0..2 {
-            keep(folder.path(), 7, &failure).unwrap();
+            keep(folder.path(), &failure).unwrap();
         }
         failure.kind = Some("FooBar".to_owned());
-        keep(folder.path(), 7, &failure).unwrap();
+        keep(folder.path(), &failure).unwrap();
         let kept = |kind| KeptFailure {
             seed: 7,
             kind,

@@ -6,6 +6,7 @@ mod arguments;
 mod call;
 mod change;
 mod connection;
+mod cpu_time;
 mod differences;
 mod explore;
 mod external;
@@ -22,6 +23,7 @@ mod picture;
 mod plan;
 mod points;
 mod processes;
+mod random;
 mod reconciles;
 mod report;
 mod setup;
@@ -40,13 +42,14 @@ use std::{
     path::Path,
     process::ExitCode,
     sync::Arc,
+    time::{Duration, Instant},
 };
 
 use serde_json::Value;
 
 use self::{
     arguments::{ALL, Arguments, HELP},
-    explore::{Exploration, Replay},
+    explore::{Effort, Exploration, Replay},
     fault::Schedule,
     groups::Groups,
     kept::KeptFailure,
@@ -58,9 +61,13 @@ pub use self::{
     connection::Connection,
     external::{SystemContents, documents},
     oracle::{Finding, Oracle},
+    random::RandomRuns,
     report::{FailedRun, Report},
 };
 use super::{manifests::Manifest, print};
+
+/// The time between two lines of progress in a log.
+const INTERVAL: Duration = Duration::from_secs(60);
 
 /// What an author's invariant checks: it gets all objects of the samples and of the operator.
 type Invariant = Arc<dyn Fn(&[Value]) -> Result<(), String> + Send + Sync>;
@@ -71,7 +78,8 @@ type Invariant = Arc<dyn Fn(&[Value]) -> Result<(), String> + Send + Sync>;
 /// `start` runs one process of the operator on a connection, which is a tower service for `kube::Client::new`, until it
 /// ends: never, or with an error. Each run has a server of its own, and follows one story: users create the samples,
 /// change them and change them back, edit and delete their children, wipe the status, delete the samples and create them
-/// again, and at last delete them. The first run has no faults. Each further one has a fault in each phase, or a pair.
+/// again, and at last delete them. The first run has no faults. Each further one has a fault in each phase, or a pair, or a few
+/// random ones.
 ///
 /// # Guarantees
 /// Each run has one thread, no sockets, and tokio's clock paused: a minute of waiting takes no time. Runs share the cores.
@@ -84,6 +92,7 @@ pub struct Simulation {
     start: Start,
     volatile: Vec<String>,
     invariants: Vec<(String, Invariant)>,
+    random: usize,
 }
 
 impl Simulation {
@@ -101,6 +110,7 @@ impl Simulation {
             start,
             volatile: Vec::new(),
             invariants: Vec::new(),
+            random: 0,
         }
     }
 
@@ -119,6 +129,13 @@ impl Simulation {
         holds: impl Fn(&[Value]) -> Result<(), String> + Send + Sync + 'static,
     ) -> Self {
         self.invariants.push((name.to_owned(), Arc::new(holds)));
+        self
+    }
+
+    /// Adds this many runs with random faults for each kind to [`Self::explore`].
+    #[must_use]
+    pub fn random_runs(mut self, number: usize) -> Self {
+        self.random = number;
         self
     }
 
@@ -154,8 +171,12 @@ impl Simulation {
     /// # Errors
     /// A definition or a sample is refused.
     pub fn explore(self, world: Objects, seed: u64, pairs: usize) -> Result<Report, String> {
+        let effort = Effort {
+            pairs: Some(pairs),
+            random: self.random,
+        };
         let groups = Groups::of(self.stage(world.setup()?, seed))?;
-        explore_each(&groups, Some(pairs), &mut |_| {})
+        explore_each(&groups, effort, &mut |_| {})
     }
 
     /// Runs these faults, in the form of `ONLY`, that many times, and the runs without faults, and returns what it finds, or the
@@ -163,8 +184,8 @@ impl Simulation {
     ///
     /// # Errors
     /// A definition, a sample or a fault is refused.
-    pub fn repeat(self, world: Objects, faults: &str, times: usize) -> Result<Option<String>, String> {
-        let stage = self.stage(world.setup()?, 1).without_refused()?;
+    pub fn repeat(self, world: Objects, seed: u64, faults: &str, times: usize) -> Result<Option<String>, String> {
+        let stage = self.stage(world.setup()?, seed).without_refused()?;
         exploration(&stage).repeat(&faults.parse()?, times)
     }
 
@@ -191,25 +212,19 @@ impl Simulation {
         if let Some(schedule) = &arguments.only {
             return replay(&selected(&groups, arguments.kind.as_deref())?, schedule);
         }
-        let is_terminal = std::io::stderr().is_terminal();
-        let mut progress = |text: &str| {
-            if is_terminal {
-                eprint!("\r\u{1b}[K{text}");
-                // Nobody needs it.
-                let _ = std::io::stderr().flush();
-            }
-        };
-        let report = match &arguments.kind {
-            None => explore_each(&groups, arguments.pairs, &mut progress),
-            kind => explore_one(&selected(&groups, kind.as_deref())?, arguments.pairs, &mut progress),
+        let mut progress = progress();
+        let mut report = match &arguments.kind {
+            None => explore_each(&groups, arguments.effort, &mut progress),
+            kind => explore_one(&selected(&groups, kind.as_deref())?, arguments.effort, &mut progress),
         }?;
         progress("");
+        report.cpu_time = cpu_time::used();
         match arguments.is_json {
             true => print(&format!("{:#}\n", report::json(&report)))?,
             false => print(&report::people(&report))?,
         }
         if let Some(failure) = &report.failure {
-            let path = picture::write(report.seed, failure)?;
+            let path = picture::write(failure)?;
             eprintln!("picture: {}", path.display());
         }
         if let Some(failure) = report
@@ -217,18 +232,34 @@ impl Simulation {
             .as_ref()
             .filter(|_| env::var("SIM_SAVE").is_ok_and(|it| it == "1"))
         {
-            kept::keep(folder, report.seed, failure)?;
+            kept::keep(folder, failure)?;
             eprintln!("kept in {}: `make test` runs it again", kept::FILE);
         }
         Ok(report.failure.is_none())
     }
 }
 
+/// Shows the progress: at once on a terminal, and elsewhere, such as in a log, once a minute.
+fn progress() -> impl FnMut(&str) {
+    let is_terminal = std::io::stderr().is_terminal();
+    let mut shown = Instant::now();
+    move |text| {
+        if is_terminal {
+            eprint!("\r\u{1b}[K{text}");
+            // Nobody needs it.
+            let _ = std::io::stderr().flush();
+        } else if !text.is_empty() && shown.elapsed() > INTERVAL {
+            shown = Instant::now();
+            eprintln!("{text}");
+        }
+    }
+}
+
 /// Explores the groups one after the other until one fails, and then all samples together without faults.
-fn explore_each(groups: &Groups, pairs: Option<usize>, progress: &mut dyn FnMut(&str)) -> Result<Report, String> {
+fn explore_each(groups: &Groups, effort: Effort, progress: &mut dyn FnMut(&str)) -> Result<Report, String> {
     let mut report = Report::default();
     for number in 0..groups.len() {
-        let part = explore_one(&groups.part(number)?, pairs, progress)?;
+        let part = explore_one(&groups.part(number)?, effort, progress)?;
         report.seed = part.seed;
         report.add(part);
         if report.failure.is_some() {
@@ -241,15 +272,16 @@ fn explore_each(groups: &Groups, pairs: Option<usize>, progress: &mut dyn FnMut(
     Ok(report)
 }
 
-fn explore_one(stage: &Stage, pairs: Option<usize>, progress: &mut dyn FnMut(&str)) -> Result<Report, String> {
+fn explore_one(stage: &Stage, effort: Effort, progress: &mut dyn FnMut(&str)) -> Result<Report, String> {
     let kinds = stage.kinds();
     let progress = &mut |done, of| progress(&format!("{kinds}: {done} of {of} runs"));
-    Exploration { stage, pairs }.explore(progress)
+    Exploration { stage, effort }.explore(progress)
 }
 
 /// An exploration of single schedules.
 fn exploration(stage: &Stage) -> Exploration<'_> {
-    Exploration { stage, pairs: None }
+    let effort = Effort::default();
+    Exploration { stage, effort }
 }
 
 /// The samples of this kind, or all together.
@@ -294,12 +326,13 @@ fn run_kept(groups: &Groups, folder: &Path) -> Result<bool, String> {
         };
         if let Some(finding) = finding {
             let failure = FailedRun {
+                seed,
                 kind,
                 schedule,
                 finding,
                 steps,
             };
-            print(&report::people(&Report::of_failure(seed, failure)))?;
+            print(&report::people(&Report::of_failure(failure)))?;
             return Ok(false);
         }
     }

@@ -23,16 +23,16 @@ const STYLE: &str = "body{font:14px sans-serif;margin:2em}svg{font:12px sans-ser
 ///
 /// # Errors
 /// The file cannot be written.
-pub(super) fn write(seed: u64, failure: &FailedRun) -> Result<PathBuf, String> {
+pub(super) fn write(failure: &FailedRun) -> Result<PathBuf, String> {
     let program = env::current_exe().map_err(|error| format!("cannot find the folder of the picture: {error}"))?;
     let path = program.with_extension("html");
-    let written = fs::write(&path, page(seed, failure));
+    let written = fs::write(&path, page(failure));
     written.map_err(|error| format!("cannot write `{}`: {error}", path.display()))?;
     Ok(path)
 }
 
 /// The page, from the phase of the first fault on.
-fn page(seed: u64, failure: &FailedRun) -> String {
+fn page(failure: &FailedRun) -> String {
     let steps = &failure.steps[report::first_shown(&failure.steps)..];
     let lanes = lanes(steps);
     let width = LEFT + LANE * lanes.len().max(4);
@@ -58,7 +58,7 @@ fn page(seed: u64, failure: &FailedRun) -> String {
          <svg width=\"{width}\" height=\"{height}\">\n\
          <defs><marker id=\"to\" viewBox=\"0 0 8 8\" refX=\"8\" refY=\"4\" markerWidth=\"8\" markerHeight=\"8\" orient=\"auto\">\
          <path d=\"M0 0L8 4L0 8z\"/></marker></defs>\n{svg}</svg></html>\n",
-        escape(&failure.replay(seed))
+        escape(&failure.replay())
     )
 }
 
@@ -152,6 +152,7 @@ mod tests {
             is_fault: what == "dies",
         };
         let failure = FailedRun {
+            seed: 7,
             kind: None,
             schedule: "w1:500".parse().unwrap(),
             finding: Finding {
@@ -170,7 +171,7 @@ mod tests {
                 step("", "dies", None),
             ],
         };
-        let page = page(7, &failure);
+        let page = page(&failure);
         for part in [
             "<li>`/a` is &lt;b&gt; &amp; &quot;c&quot;</li>",
             "make sim SEED=7 ONLY=w1:500",

@@ -1,10 +1,10 @@
 //! Reports: the story of a failure for people, and one JSON object for programs.
 
-use std::fmt::Write;
+use std::{fmt::Write, time::Duration};
 
 use serde_json::{Value, json};
 
-use super::{fault::Schedule, oracle::Finding, phases::heading, world::TraceStep};
+use super::{fault::Schedule, oracle::Finding, phases::heading, random::RandomRuns, world::TraceStep};
 
 /// How many differences a report shows.
 const DIFFERENCES: usize = 8;
@@ -12,7 +12,7 @@ const DIFFERENCES: usize = 8;
 /// The findings of a simulation.
 #[derive(Default)]
 pub struct Report {
-    /// The seed of all runs.
+    /// The seed of all runs but random ones, of which some have later seeds.
     pub seed: u64,
     /// The number of runs.
     pub runs: usize,
@@ -24,6 +24,10 @@ pub struct Report {
     pub differs: Option<String>,
     /// The number of pairs of faults that the runs have, and of all pairs of faults in one phase.
     pub pairs: [usize; 2],
+    /// The runs with random faults, which [`Self::runs`] and [`Self::faults`] contain too.
+    pub random: RandomRuns,
+    /// The CPU time of the program `sim`.
+    pub(super) cpu_time: Option<Duration>,
     /// The parts that were not explored, with the reasons.
     pub omitted: Vec<String>,
     /// The kinds of the samples that were simulated together, and the number of their runs.
@@ -32,6 +36,8 @@ pub struct Report {
 
 /// A failure.
 pub struct FailedRun {
+    /// The seed of the run.
+    pub seed: u64,
     /// The kind whose samples take part in the run; `None` for all samples.
     pub kind: Option<String>,
     pub(super) schedule: Schedule,
@@ -47,17 +53,17 @@ impl FailedRun {
     }
 
     /// The command that replays the failure.
-    pub(super) fn replay(&self, seed: u64) -> String {
+    pub(super) fn replay(&self) -> String {
         let kind = argument(self.kind.as_deref());
-        format!("make sim SEED={seed}{kind} ONLY={}", self.schedule)
+        format!("make sim SEED={}{kind} ONLY={}", self.seed, self.schedule)
     }
 }
 
 impl Report {
     /// Of one run that failed.
-    pub(super) fn of_failure(seed: u64, failure: FailedRun) -> Self {
+    pub(super) fn of_failure(failure: FailedRun) -> Self {
         Self {
-            seed,
+            seed: failure.seed,
             runs: 1,
             failure: Some(failure),
             ..Self::default()
@@ -73,6 +79,7 @@ impl Report {
         for (sum, more) in self.pairs.iter_mut().zip(other.pairs) {
             *sum += more;
         }
+        self.random.add(other.random);
         self.omitted.extend(other.omitted);
         self.groups.extend(other.groups);
     }
@@ -101,6 +108,17 @@ pub(super) fn people(report: &Report) -> String {
     for (kinds, runs) in report.groups.iter().filter(|_| report.groups.len() > 1) {
         line(&mut text, &format!("{kinds}: {runs} runs"));
     }
+    let random = report.random;
+    if random.runs > 0 {
+        let RandomRuns { runs, faults, seeds } = random;
+        line(
+            &mut text,
+            &format!("of all runs, {runs} had {faults} random faults, with {seeds} seeds"),
+        );
+    }
+    if let Some(time) = report.cpu_time {
+        line(&mut text, &format!("CPU time: {:.1} s", time.as_secs_f64()));
+    }
     match &report.failure {
         None => line(
             &mut text,
@@ -109,12 +127,12 @@ pub(super) fn people(report: &Report) -> String {
                 report.runs, report.faults, report.pairs[0], report.pairs[1]
             ),
         ),
-        Some(failure) => tell(&mut text, report.seed, failure),
+        Some(failure) => tell(&mut text, failure),
     }
     text
 }
 
-fn tell(text: &mut String, seed: u64, failure: &FailedRun) {
+fn tell(text: &mut String, failure: &FailedRun) {
     let finding = &failure.finding;
     line(text, &format!("failure: {}\n", finding.oracle));
     for what in finding.lines.iter().take(DIFFERENCES) {
@@ -125,7 +143,7 @@ fn tell(text: &mut String, seed: u64, failure: &FailedRun) {
     }
     line(text, &format!("\nafter: {}\n", heading(finding.phase)));
     text.push_str(&steps(&failure.steps));
-    line(text, &format!("\nreplay: {}", failure.replay(seed)));
+    line(text, &format!("\nreplay: {}", failure.replay()));
 }
 
 /// Numbered steps with their times. Of long traces, the phases before the first fault are left out.
@@ -170,6 +188,7 @@ pub(super) fn json(report: &Report) -> Value {
             "oracle": failure.finding.oracle.name(),
             "findings": failure.finding.lines,
             "phase": heading(failure.finding.phase),
+            "seed": failure.seed,
             "kind": failure.kind,
             "only": failure.only(),
             "steps": failure.steps.iter().map(step).collect::<Vec<_>>(),
@@ -178,6 +197,8 @@ pub(super) fn json(report: &Report) -> Value {
     json!({
         "seed": report.seed, "runs": report.runs, "faults": report.faults, "differs": report.differs,
         "pairs": {"tried": report.pairs[0], "possible": report.pairs[1]},
+        "random": {"runs": report.random.runs, "faults": report.random.faults, "seeds": report.random.seeds},
+        "cpuSeconds": report.cpu_time.map(|time| time.as_secs_f64()),
         "groups": report.groups.iter().map(|(kinds, runs)| json!({"kinds": kinds, "runs": runs})).collect::<Vec<_>>(),
         "omitted": report.omitted, "failure": failure,
     })
