@@ -58,7 +58,7 @@ impl Dns {
 }
 
 /// The service refuses the content of a record with one of two codes: only a change of the spec makes such a request succeed.
-/// All other errors, also those of credentials and of networks, may be gone next time.
+/// Any other error, such as one of credentials or of the network, may be gone next time.
 fn classified(error: kube::Error) -> Error {
     match error {
         kube::Error::Api(status) if matches!(status.code, 400 | 422) => Error::terminal(

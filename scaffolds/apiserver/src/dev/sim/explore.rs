@@ -30,7 +30,7 @@ pub(super) struct Exploration<'a> {
     pub effort: Effort,
 }
 
-/// How much to explore.
+/// The amount of schedules beyond single faults.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(super) struct Effort {
     /// The number of pairs of faults to try after all single faults. Without it there are [`PAIRS`], and at most [`CHANGES`].

@@ -29,7 +29,7 @@ pub struct RandomRuns {
     pub runs: usize,
     /// The number of faults that happened in them. An earlier fault may prevent a later one.
     pub faults: usize,
-    /// The number of seeds, from that of the simulation on, of each kind. Runs of different seeds have different delays.
+    /// The number of seeds of each kind; the first is the seed of the simulation. Runs of different seeds have different delays.
     pub seeds: usize,
 }
 
@@ -88,7 +88,7 @@ fn schedules(calm: &Run, seed: u64, number: usize) -> Vec<Schedule> {
 }
 
 /// A few faults. Each kind of fault is as likely as any other, and about every second fault is in the phase of the one before:
-/// faults of one phase disturb each other, and those of different phases show what an operator remembers.
+/// faults in one phase disturb each other, and faults in different phases show what an operator remembers.
 fn schedule(calm: &Run, kinds: &[Vec<Point>], chance: &mut Chance) -> Schedule {
     let number = FEWEST + chance.below(MOST - FEWEST + 1);
     let mut chosen: Vec<Point> = Vec::new();
