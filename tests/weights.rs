@@ -53,7 +53,7 @@ fn lines(rendered: &Rendered, is_counted: impl Fn(&str) -> bool) -> usize {
     texts.map(|(_, file)| file.text.lines().count()).sum()
 }
 
-/// The packages that the project's `Cargo.lock` names, also those of other platforms and of features that are off.
+/// The number of packages in the project's `Cargo.lock`, with packages for other platforms and for features that are off.
 fn packages(rendered: &Rendered) -> usize {
     let lock = rendered.iter().find(|(path, _)| path.as_str() == "Cargo.lock");
     lock.map_or(0, |(_, file)| file.text.matches("[[package]]").count())

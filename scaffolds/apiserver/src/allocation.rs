@@ -24,7 +24,7 @@ pub struct Allocation {
     pub update: fn(&mut Value, &Value, &mut Holders),
     /// The errors of values that could not be allocated to an object; `None` is the former state of a new one.
     pub check: fn(&Value, Option<&Value>, &Holders) -> Vec<Cause>,
-    /// Whether upstream looks for this error first, and reports no other one with it.
+    /// Whether upstream checks for this error first and, if it finds one, reports no other error.
     pub is_checked_first: fn(&Cause) -> bool,
     /// Whether upstream finds an error before it allocates.
     pub is_checked_before: fn(&Cause) -> bool,

@@ -47,8 +47,8 @@ pub(super) enum ListWatchError {
 }
 
 impl ListWatchError {
-    /// Whether the version of the watch is older than the server's history, so that a new list is enough. A list that fails with the
-    /// same code is a failure.
+    /// Whether the server's history no longer contains the version of the watch: a new list is enough then. A list that fails with
+    /// the same code is a failure.
     pub(super) fn is_expired(&self) -> bool {
         matches!(self, Self::Watch(Error::Api(status)) if status.code == 410)
     }

@@ -47,7 +47,7 @@ pub(super) fn with_sorted_fields(text: &str) -> String {
     out + rest
 }
 
-/// Whether a value is the template of a Job or the spec in it, which the error for its change quotes: as Go's struct, or in the API's form.
+/// Whether a value is the template of a Job, or the spec of such a template, as an error quotes it: in the form of Go's structs or of the API.
 fn is_template(value: &Value) -> bool {
     let has_only = |known: &[&str]| {
         let fields = value.as_object().into_iter().flatten();

@@ -47,7 +47,7 @@ fn validate_update(new: &Located<'_>, old: &Located<'_>, faults: &mut Faults) {
     faults.immutable(&new.at("spec.selector"), &old.at("spec.selector"));
 }
 
-/// Validates the status, which is also that of a ReplicationController.
+/// Validates the status of a ReplicaSet or a ReplicationController.
 pub(in crate::kinds) fn validate_status(new: &Located<'_>, faults: &mut Faults) {
     let status = new.get("status");
     let names = [
