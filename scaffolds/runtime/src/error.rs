@@ -110,7 +110,8 @@ impl std::fmt::Display for NotOwned {
 /// The reaction of a controller to an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
-    /// Another client was faster: run again soon; not logged as an error.
+    /// Another client was faster: as [`Class::Retry`], at most [`CONFLICT_MAX_DELAY`] apart; the first nine in a row are not
+    /// logged as errors.
     Conflict,
     /// Run again with the object's own growing delay (5 ms to 1000 s).
     Retry,
@@ -129,6 +130,10 @@ pub enum Class {
     /// Run again as after any failure: the lease may be renewed in time. If it is not, the process ends.
     NotLeader,
 }
+
+/// The longest delay after a conflict. If the cache is old, its watch is tried again within half a minute; then the next attempt
+/// succeeds, although the delay for so many failures would be minutes.
+pub const CONFLICT_MAX_DELAY: Duration = Duration::from_secs(30);
 
 /// The longest delay after a 401 or 403. People fix RBAC and then wait for the effect: a minute, not the 17 minutes
 /// that the normal backoff reaches.

@@ -90,7 +90,9 @@ pub use clock::Clock;
 pub use completion::Completion;
 pub use context::{Context, KeptPods, OfKind};
 pub use controller::{AddedWatches, Controller, Controllers, RunningController, Uses};
-pub use error::{BoxError, Class, Error, FORBIDDEN_MAX_DELAY, NotOwned, REJECTED_MIN_DELAY, Result};
+pub use error::{
+    BoxError, CONFLICT_MAX_DELAY, Class, Error, FORBIDDEN_MAX_DELAY, NotOwned, REJECTED_MIN_DELAY, Result,
+};
 pub use events::EventType;
 pub use heartbeat::Heartbeat;
 pub use informer::{Delta, DuplicateIndex, Informer, InformerConfig, Scope, Selectors, Subscription, SubscriptionId};

@@ -82,6 +82,7 @@ impl<K: AnyObject> Context<K> {
     /// watch is late, the reconciler has made its intent without the child, such as a new password for a Secret: the child is
     /// not changed in this run, and the next one finds it in the cache.
     async fn apply_new<C: AnyObject>(&self, child: &Child<'_, C>, source: Option<&KindSource<C>>) -> Result<Done<C>> {
+        self.check_losses().await?;
         let found = match child.create().await? {
             Ok(done) => return Ok(done),
             Err(found) => found,

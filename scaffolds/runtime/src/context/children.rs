@@ -26,6 +26,10 @@ impl<K: AnyObject> Context<K> {
     /// is not changed, since the intent was made without it: it is labelled and stored in the cache, the error is
     /// retried, and the next reconcile finds the child.
     ///
+    /// If two children of this object were deleted within a minute, this object is read from the API server before a child is
+    /// created. If it is gone, this fails with a 404, and the controller ends the reconcile without a retry: the garbage collector
+    /// would delete the child again.
+    ///
     /// Values are compared, regardless of their recorded field manager. A value that the server stores in another form
     /// is applied once in each process; quantities (`1000m`, `1`) are compared by their amounts.
     ///

@@ -100,7 +100,8 @@ impl<K: AnyObject> Context<K> {
     /// - Within a process: a created Pod is in the cache before the call returns, and a deleted one does not count,
     ///   even if the watch is late.
     /// - If the response to a create is lost, or the process is killed: the next try uses the same name, with the
-    ///   lowest free number, so the API server refuses to create a Pod that exists, and that Pod is counted.
+    ///   lowest free number, so the API server refuses to create a Pod that exists. That Pod is counted, and this
+    ///   object is reconciled once more.
     /// - After a restart: the first list of an informer is a quorum read.
     ///
     /// # Errors
@@ -160,6 +161,7 @@ impl<K: AnyObject> Context<K> {
                 continue;
             }
             sent += 1;
+            self.check_losses().await?;
             let requests = Requests::beside(&self.shared.client, &kind, &key);
             let made = match requests
                 .create(&self.complete(&kind, pod, &key, &ownership)?, &self.shared.manager)
@@ -171,7 +173,11 @@ impl<K: AnyObject> Context<K> {
                 }
                 // An earlier try created the Pod and its response was lost, or another client created it.
                 Err(error) if error.code() == Some(409) => match requests.get(key.name()).await? {
-                    Some(found) => found,
+                    Some(found) => {
+                        // The next reconcile compares its labels with the selector.
+                        self.shared.state.queue.add(self.key.clone(), Priority::Normal);
+                        found
+                    }
                     None => return Err(error),
                 },
                 Err(error) => return Err(error),

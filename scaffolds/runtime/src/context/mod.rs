@@ -6,6 +6,7 @@ mod cache;
 mod children;
 mod claim;
 mod keep_pods;
+mod losses;
 mod of_kind;
 mod orphans;
 mod shared;
@@ -23,6 +24,7 @@ pub(crate) use self::{
     blocked::Blocked,
     cache::OWNER_INDEX,
     keep_pods::Deleted,
+    losses::Losses,
     orphans::{ORPHAN_INDEX, Selector, orphan_handler, orphan_namespace},
     shared::{ControllerState, InFlight, KindSource, ReconcileShared, Sent, Writes},
     shared_objects::{SHARED_INDEX, owner_uids},

@@ -44,6 +44,10 @@ pub(super) fn own_handler<K: AnyObject, C: AnyObject>(
                 state.deleted.forget(child);
                 for owner in woken(&owners, child) {
                     state.applies.forget(filter.kind.id(), &owner, &key);
+                    // Before the workers start, there is nothing to create again.
+                    if !state.queue.is_asleep() {
+                        state.losses.add(&owner);
+                    }
                 }
             }
         }

@@ -197,6 +197,7 @@ impl<K: AnyObject, R: Reconciler<K>> Worker<K, R> {
         let Some(object) = self.shared.main.informer.store().get(&key) else {
             // Gone, or undecodable, which the informer reports.
             self.shared.state.queue.forget(&key);
+            self.shared.state.losses.forget_owner(&key);
             self.traces.forget(&key);
             return;
         };

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     context::Context,
-    error::{Class, Error, FORBIDDEN_MAX_DELAY, REJECTED_MIN_DELAY, refusal},
+    error::{CONFLICT_MAX_DELAY, Class, Error, FORBIDDEN_MAX_DELAY, REJECTED_MIN_DELAY, refusal},
     metrics::Outcome,
     object::AnyObject,
     priority::Priority,
@@ -84,7 +84,11 @@ impl<K: AnyObject, R: Reconciler<K>> Worker<K, R> {
         let conflicts = self.traces.conflicts(&cx.key, class == Class::Conflict);
         match class {
             Class::Conflict if conflicts < LASTING_CONFLICT => {
-                let delay = self.shared.state.queue.add_rate_limited(cx.key.clone(), priority);
+                let delay = self
+                    .shared
+                    .state
+                    .queue
+                    .add_rate_limited_within(cx.key.clone(), priority, delays(class));
                 debug!(?delay, "the object changed meanwhile: {error}");
                 return Outcome::Requeue;
             }
@@ -161,6 +165,7 @@ impl<K: AnyObject, R: Reconciler<K>> Worker<K, R> {
 /// The range of the delays after an error of this class.
 fn delays(class: Class) -> RangeInclusive<Duration> {
     match class {
+        Class::Conflict => Duration::ZERO..=CONFLICT_MAX_DELAY,
         Class::Forbidden => Duration::ZERO..=FORBIDDEN_MAX_DELAY,
         Class::Rejected => REJECTED_MIN_DELAY..=Duration::MAX,
         Class::RetryAfter(delay) => delay..=Duration::MAX,

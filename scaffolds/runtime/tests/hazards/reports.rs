@@ -261,7 +261,7 @@ async fn a_failure_that_the_reconciler_reports_itself_is_written_once_also_by_th
 }
 
 #[tokio::test(start_paused = true)]
-async fn conflicts_that_last_are_failures() {
+async fn conflicts_that_last_are_failures_and_are_retried_each_half_minute() {
     let world = world();
     world.put(&at("a"), foobar("map"));
     world.intercept(|verb, path| {
@@ -284,9 +284,14 @@ async fn conflicts_that_last_are_failures() {
     seconds(60).await;
     assert_ne!(errors().as_deref(), Some("0"));
     assert_eq!(verdict(&world, "a"), says("False", "Conflict"));
+    seconds(3600).await;
     allow(&world);
-    seconds(120).await;
-    assert_eq!(verdict(&world, "a"), says("True", "Reconciled"));
+    seconds(31).await;
+    assert_eq!(
+        verdict(&world, "a"),
+        says("True", "Reconciled"),
+        "half a minute after the last one"
+    );
     running.stop().await.unwrap();
 }
 

@@ -1,8 +1,11 @@
 //! Objects that a change wakes, and reconciles of objects that are gone.
 
-use std::sync::{
-    Arc, Mutex,
-    atomic::{AtomicUsize, Ordering},
+use std::{
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
 };
 
 use k8s_openapi::api::core::v1::ConfigMap;
@@ -194,5 +197,54 @@ async fn a_foreign_object_that_is_deleted_before_the_wait_begins_is_not_waited_f
         world.object(&child).map(|child| child["data"].clone()),
         Some(json!({"target": "x"}))
     );
+    running.stop().await.unwrap();
+}
+
+/// The garbage collector deletes each child that is created for a deleted owner, and each deletion wakes the owner.
+#[tokio::test(start_paused = true)]
+async fn an_owner_whose_deletion_is_seen_late_does_not_create_its_child_again_and_again() {
+    let (world, script) = (world(), Arc::<Script>::default());
+    world.put(&at("child-a"), foobar("x"));
+    let running = run(&world, &script, controller());
+    seconds(1).await;
+    world.delay_watches("foobars", Duration::from_secs(30));
+    world.delete(&at("child-a"));
+    seconds(20).await;
+    let creates = || world.requests(&format!("POST {CONFIG_MAPS}")).len();
+    assert_eq!(creates(), 2, "the first child, and another one");
+    assert!(script.runs("child-a").len() <= 3);
+    assert!(script.deleted.lock().unwrap().is_empty(), "the watch is late");
+
+    world.put(&at("child-a"), foobar("y"));
+    seconds(60).await;
+    assert_eq!(*script.deleted.lock().unwrap(), ["default/child-a"]);
+    let child = world.object(&format!("{CONFIG_MAPS}/child-a-foobar"));
+    assert_eq!(
+        child.unwrap()["data"],
+        json!({"target": "y"}),
+        "the next object of the name"
+    );
+    assert_eq!(creates(), 3);
+    running.stop().await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_child_that_users_delete_again_and_again_is_created_each_time() {
+    let (world, script) = (world(), Arc::<Script>::default());
+    world.put(&at("child-a"), foobar("x"));
+    let running = run(&world, &script, controller());
+    let child = format!("{CONFIG_MAPS}/child-a-foobar");
+    let reads = || world.requests(&format!("GET {}", at("child-a"))).len();
+    for (n, read) in [0, 1, 1, 2].into_iter().enumerate() {
+        seconds(1).await;
+        world.delete(&child);
+        seconds(1).await;
+        assert!(world.object(&child).is_some());
+        assert_eq!(
+            reads(),
+            read,
+            "after deletion {n}: its owner is read before every second one"
+        );
+    }
     running.stop().await.unwrap();
 }

@@ -258,6 +258,30 @@ async fn a_create_whose_response_is_lost_is_not_repeated() {
     );
 }
 
+/// The cache shows neither the Pod nor the change of its labels, which would release it.
+#[tokio::test(start_paused = true)]
+async fn a_pod_that_only_its_create_finds_is_released_if_its_labels_were_changed() {
+    let world = world();
+    world.delay_watches("pods", Duration::from_secs(600));
+    let inner = world.clone();
+    world.intercept(move |verb, path| {
+        let first = at("a-0");
+        if verb != "POST" || path != PODS || inner.object(&first).is_some() {
+            return None;
+        }
+        let owner = json!([{"apiVersion": "test.example.com/v1", "kind": "FooBar", "name": "a", "controller": true,
+            "uid": inner.object(FOOBAR).unwrap()["metadata"]["uid"]}]);
+        inner.put(&first, pod(json!({"foobar": "another"}), owner));
+        Some((504, failure(504, "Timeout", path)))
+    });
+    let running = operator(&world);
+    ask_for(&world, 1);
+    settle().await;
+    running.abort();
+    assert_eq!(names(&world), ["a-0", "a-1"]);
+    assert_eq!(owners(&world, "a-0"), Value::Null);
+}
+
 #[tokio::test(start_paused = true)]
 async fn after_a_kill_at_any_write_the_next_process_creates_no_surplus_pod() {
     for stored in [false, true] {
