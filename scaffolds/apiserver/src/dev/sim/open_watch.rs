@@ -6,7 +6,7 @@ use bytes::Bytes;
 use http_body::Frame;
 use http_body_util::{BodyExt, combinators::UnsyncBoxBody};
 use serde_json::json;
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, timeout};
 use tower::BoxError;
 
 use super::world::Watches;
@@ -48,12 +48,6 @@ impl OpenWatch {
         Some((frame?, self))
     }
 
-    fn delay(&self) -> Option<Duration> {
-        let watches = self.watches.borrow();
-        let is_late = watches.late_kinds.contains(&self.plural);
-        watches.late.then_some(LATE).or(is_late.then_some(LATE_KIND))
-    }
-
     async fn frame(&mut self) -> Option<Result<Frame<Bytes>, BoxError>> {
         if let Some(again) = self.again.take() {
             return Some(Ok(Frame::data(again)));
@@ -61,10 +55,12 @@ impl OpenWatch {
         let asked = Instant::now();
         let frame = self.body.frame().await;
         // A frame that was there has waited with the one before.
-        let delay = self.delay().filter(|_| asked.elapsed() > Duration::ZERO);
+        let most = delay(&self.watches.borrow(), &self.plural).filter(|_| asked.elapsed() > Duration::ZERO);
         _ = self.watches.wait_for(|watches| !watches.muted).await;
-        if let Some(delay) = delay {
-            sleep(delay).await;
+        if let Some(most) = most {
+            // A frame that comes at the end of the fault would be late in the next phase, too.
+            let ended = self.watches.wait_for(|watches| delay(watches, &self.plural).is_none());
+            _ = timeout(most, ended).await;
         }
         if self.watches.borrow().doubled
             && let Some(Ok(frame)) = &frame
@@ -73,6 +69,11 @@ impl OpenWatch {
         }
         frame
     }
+}
+
+fn delay(watches: &Watches, plural: &str) -> Option<Duration> {
+    let is_late = watches.late_kinds.contains(plural);
+    watches.late.then_some(LATE).or(is_late.then_some(LATE_KIND))
 }
 
 fn expired() -> Bytes {
