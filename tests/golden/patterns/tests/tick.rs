@@ -20,14 +20,17 @@ async fn jobs_follow_the_schedule() -> Result<()> {
         return Ok(());
     }
     let cluster = TestCluster::builder().workloads().start().await?;
-    let operator = cluster.operator(OPERATOR).clock(Timestamp::now());
+    let now = Timestamp::now();
+    let operator = cluster.operator(OPERATOR).clock(now);
     let mut operator = operator.start().await?;
     let (client, namespace) = (cluster.client(), cluster.namespace());
     let objects: Api<Tick> = Api::namespaced(client.clone(), namespace);
     let children: Api<Job> = Api::namespaced(client, namespace);
 
     let mut object = object();
-    object.spec.schedule = "@hourly".to_owned();
+    // Each hour, and half an hour from now: the object is created a moment after `now`.
+    let minute = (now.as_second() / 60 + 30) % 60;
+    object.spec.schedule = format!("{minute} * * * *");
     object.spec.successful_jobs_history_limit = 2;
     objects.create(&PostParams::default(), &object).await?;
     let mut last = None;
