@@ -85,12 +85,11 @@ nightly: ## Long random runs: more seeds, more cases, more time.
 		KUBEBUILDER_ASSETS=$$assets tests/suites/check
 	tests/prometheus/check
 	tests/fuzz/check 600
+	KUBEWRIGHT_NIGHTLY=1 tests/golden/check one patterns cluster namespaced two-groups
 	KUBEWRIGHT_NIGHTLY=1 tests/control-plane/conformance
 	for minor in $(OTHER_KUBERNETES); do KUBERNETES=$$minor tests/control-plane/conformance; done
 	MINUTES=30 tests/control-plane/soak
 	tests/docs/check --cluster
-	@# Last, because its random runs find what is not mended yet: docs/src/contributing/hazards.md.
-	KUBEWRIGHT_NIGHTLY=1 tests/golden/check one cluster namespaced two-groups patterns
 
 bench: ## Measure the figures of docs/reference/performance.md.
 	@benches/run

@@ -51,7 +51,7 @@ impl<K> Store<K> {
         self.read().contains(key)
     }
 
-    /// All objects, in no particular order.
+    /// All objects, by namespace and name.
     pub fn list(&self) -> Vec<Arc<K>> {
         let packed = self.read().packed();
         for some in packed.chunks(DECODED_AT_ONCE) {
@@ -60,12 +60,14 @@ impl<K> Store<K> {
         self.read().all()
     }
 
-    /// The keys of all objects, in no particular order.
+    /// The keys of all objects, in their order.
     pub(crate) fn keys(&self) -> Vec<ObjectKey> {
-        self.read().keys().cloned().collect()
+        let mut keys: Vec<_> = self.read().keys().cloned().collect();
+        keys.sort_unstable();
+        keys
     }
 
-    /// The objects for which the index function named `name` returned `value`, in no particular order.
+    /// The objects for which the index function named `name` returned `value`, by namespace and name.
     ///
     /// # Panics
     /// If there is no such index: an empty result would be misleading.

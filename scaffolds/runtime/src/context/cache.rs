@@ -35,7 +35,7 @@ impl<K: AnyObject> Context<K> {
         self.of(&Kind::<C>::of()).find(key)
     }
 
-    /// All cached objects of a kind, in all namespaces that the cache covers, in no particular order.
+    /// All cached objects of a kind, in all namespaces that the cache covers, by namespace and name.
     ///
     /// # Errors
     ///

@@ -95,7 +95,6 @@ impl<K: AnyObject, C: AnyObject> OfKind<'_, K, C> {
         let uid = self.cx.object.meta().uid.as_deref().unwrap_or_default();
         let mut children = store.by_index(OWNER_INDEX, uid);
         children.retain(|child| self.cx.is_beside(&**child));
-        children.sort_by_cached_key(|child| ObjectKey::of(&**child));
         Ok(children)
     }
 

@@ -57,7 +57,7 @@ impl<K: AnyObject> Context<K> {
         Box::pin(self.apply_co_owned(&Kind::of(), intent, Existing::Adopted)).await
     }
 
-    /// The cached objects of kind `C` of which this object is an owner, but not the controller, in no particular order.
+    /// The cached objects of kind `C` of which this object is an owner, but not the controller, by namespace and name.
     ///
     /// # Errors
     ///

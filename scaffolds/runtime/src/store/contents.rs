@@ -108,15 +108,19 @@ impl<K> Contents<K> {
         self.objects.keys()
     }
 
-    /// The keys of the objects, decodable or not, for which `holds` returns true.
+    /// The keys of the objects, decodable or not, for which `holds` returns true, in their order.
     pub(crate) fn keys_where(&self, holds: impl Fn(&ObjectKey) -> bool) -> Vec<ObjectKey> {
         let keys = self.objects.keys().chain(self.invalid.keys());
-        keys.filter(|key| holds(key)).cloned().collect()
+        let mut keys: Vec<_> = keys.filter(|key| holds(key)).cloned().collect();
+        keys.sort_unstable();
+        keys
     }
 
-    /// All objects.
+    /// All objects, in the order of their keys.
     pub(crate) fn all(&self) -> Vec<Arc<K>> {
-        self.objects.values().map(|stored| self.decoded(stored)).collect()
+        let mut objects: Vec<_> = self.objects.iter().collect();
+        objects.sort_unstable_by_key(|(key, _)| *key);
+        objects.into_iter().map(|(_, stored)| self.decoded(stored)).collect()
     }
 
     pub(super) fn by_index(&self, name: &str, value: &str) -> Option<Vec<Arc<K>>> {
@@ -304,6 +308,10 @@ mod tests {
         assert_eq!(value(&gone), Some("b"));
         assert!(store.get(&key(2)).is_none() && !store.contains(&key(2)));
         assert_eq!(store.by_index("value", "b").len(), 499);
+        let keys = |objects: Vec<Arc<ConfigMap>>| objects.iter().map(|it| ObjectKey::of(&**it)).collect::<Vec<_>>();
+        let all = keys(store.list());
+        assert!(all.is_sorted() && all == store.keys(), "by namespace and name");
+        assert!(keys(store.by_index("value", "a")).is_sorted());
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Indexes of objects by values other than their names.
 
-use std::collections::{HashMap, HashSet, hash_map};
+use std::collections::{BTreeSet, HashMap, hash_map};
 use std::sync::Arc;
 
 use super::contents::shrink;
@@ -20,7 +20,7 @@ pub(super) struct Index<K> {
 #[derive(Debug)]
 enum Keys {
     One(ObjectKey),
-    Many(HashSet<ObjectKey>),
+    Many(BTreeSet<ObjectKey>),
 }
 
 impl<K> Index<K> {
@@ -32,7 +32,7 @@ impl<K> Index<K> {
         }
     }
 
-    /// The keys of the objects under this value.
+    /// The keys of the objects under this value, in their order.
     pub(super) fn keys(&self, value: &str) -> impl Iterator<Item = &ObjectKey> {
         self.keys.get(value).into_iter().flat_map(Keys::iter)
     }
@@ -79,7 +79,7 @@ impl Keys {
     fn insert(&mut self, key: &ObjectKey) {
         match self {
             Self::One(one) if one == key => {}
-            Self::One(one) => *self = Self::Many(HashSet::from([one.clone(), key.clone()])),
+            Self::One(one) => *self = Self::Many(BTreeSet::from([one.clone(), key.clone()])),
             Self::Many(many) => drop(many.insert(key.clone())),
         }
     }
