@@ -45,8 +45,13 @@ impl<K: AnyObject, R: Reconciler<K>> Worker<K, R> {
 
     async fn succeed(&self, cx: &Context<K>, next: Next, priority: Priority) -> Outcome {
         self.traces.conflicts(&cx.key, false);
-        if let Err(error) = self.clear_trace(cx).await {
-            self.shared.state.queue.forget(&cx.key);
+        let cleared = self.clear_trace(cx).await;
+        let was_stuck = self.traces.stuck(&cx.key, cleared.is_err());
+        if let Err(error) = cleared {
+            // The failures of the reconcile have ended, and those of this write begin.
+            if !was_stuck {
+                self.shared.state.queue.forget(&cx.key);
+            }
             self.write_again(cx, &error, priority);
             return Outcome::Requeue;
         }
@@ -80,6 +85,7 @@ impl<K: AnyObject, R: Reconciler<K>> Worker<K, R> {
             }
             return Box::pin(self.fail(cx, error, priority)).await;
         }
+        self.traces.stuck(&cx.key, false);
         let class = error.class();
         let conflicts = self.traces.conflicts(&cx.key, class == Class::Conflict);
         match class {

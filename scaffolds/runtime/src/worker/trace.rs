@@ -2,6 +2,7 @@
 
 use std::{
     collections::HashMap,
+    mem,
     sync::{Mutex, MutexGuard, PoisonError, atomic::Ordering},
 };
 
@@ -32,6 +33,8 @@ struct Trace {
     author: Author,
     /// The last runs, in a row, that failed because another client wrote first.
     conflicts: u32,
+    /// Whether the last run succeeded, and could not set the condition back.
+    is_stuck: bool,
 }
 
 /// The author of the condition.
@@ -86,6 +89,16 @@ impl Traces {
             trace.conflicts = 0;
         }
         0
+    }
+
+    /// Records whether a run that succeeded could not set the condition back, and returns whether this was so after the run
+    /// before.
+    pub(super) fn stuck(&self, key: &ObjectKey, is_stuck: bool) -> bool {
+        let mut objects = self.lock();
+        if is_stuck {
+            return mem::replace(&mut objects.entry(key.clone()).or_default().is_stuck, true);
+        }
+        objects.get_mut(key).is_some_and(|trace| mem::take(&mut trace.is_stuck))
     }
 
     fn author(&self, key: &ObjectKey) -> Author {

@@ -215,6 +215,31 @@ async fn a_condition_is_set_back_although_the_first_writes_fail() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_condition_that_cannot_be_set_back_is_not_written_in_a_loop() {
+    for (code, reason) in [(409, "Conflict"), (503, "ServiceUnavailable")] {
+        let world = world();
+        world.put(&at("a"), foobar("map"));
+        forbid(&world);
+        let (running, _) = start(&world, controller());
+        seconds(3600).await;
+        assert_eq!(verdict(&world, "a"), says("False", "Forbidden"));
+        world.intercept(move |verb, path| {
+            let fails = verb == "PATCH" && path.ends_with("/status");
+            fails.then(|| (code, failure(code, reason, path)))
+        });
+        seconds(60).await;
+        let before = status_writes(&world);
+        seconds(600).await;
+        let writes = status_writes(&world) - before;
+        assert!((3..=21).contains(&writes), "{code}: {writes} in ten minutes");
+        allow(&world);
+        seconds(1000).await;
+        assert_eq!(verdict(&world, "a"), says("True", "Reconciled"), "{code}");
+        running.stop().await.unwrap();
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_condition_of_an_earlier_process_is_set_back_and_one_of_the_reconciler_stays() {
     let world = world();
     for (name, target) in [("a", "map"), ("b", "bad"), ("c", "waits")] {
