@@ -74,7 +74,7 @@ soak: ## The generated operator under faults for MINUTES (10), chosen by SEED, o
 # The releases beside 1.37 that operators are tested on; tests/control-plane/versions has a Go module for each.
 OTHER_KUBERNETES = 1.33 1.34 1.35 1.36
 nightly: ## Long random runs: more seeds, more cases, more time.
-	KUBEWRIGHT_NIGHTLY=1 PROPTEST_CASES=20000 $(CARGO) test --locked --workspace
+	KUBEWRIGHT_NIGHTLY=1 SEED=$$(date +%Y%m%d) PROPTEST_CASES=20000 $(CARGO) test --locked --workspace
 	. tests/peers.env && GOBIN=$(CURDIR)/target/nightly go install sigs.k8s.io/controller-tools/cmd/controller-gen@$$CONTROLLER_TOOLS
 	assets=$${KUBEBUILDER_ASSETS:-$$(tests/control-plane/build)} && export CONTROLLER_GEN=$(CURDIR)/target/nightly/controller-gen && \
 		SEED=$$(date +%s) KUBEBUILDER_ASSETS=$$assets CASES=20000 $(CARGO) test --locked --workspace --test recorded --test types --test random_values --test random_rules -- --ignored --skip pod_crd --test-threads=1 && \

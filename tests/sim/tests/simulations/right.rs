@@ -17,6 +17,7 @@ fn nothing_is_found_in_right_operators() {
     let is_nightly = env::var_os("KUBEWRIGHT_NIGHTLY").is_some();
     // The first one with all faults, the others with some; RIGHT selects operators by their names, for all faults.
     let only = env::var("RIGHT").ok();
+    let seed = env::var("SEED").map_or(1, |seed| seed.parse().expect("SEED is a number"));
     let mut alarms = Vec::new();
     for (
         n,
@@ -38,7 +39,7 @@ fn nothing_is_found_in_right_operators() {
             continue;
         }
         let (pairs, random) = if is_nightly { (360, 100) } else { (0, 0) };
-        let report = simulation.random_runs(random).explore(objects(), 1, pairs).unwrap();
+        let report = simulation.random_runs(random).explore(objects(), seed, pairs).unwrap();
         let [_, pairs] = report.pairs;
         println!("{name}: {} runs in {:?}, {pairs} pairs", report.runs, began.elapsed());
         if report.failure.is_some() || report.differs.is_some() {
