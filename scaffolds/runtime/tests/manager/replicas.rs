@@ -94,6 +94,14 @@ fn pod(labels: Value, owners: Value) -> Value {
         "spec": {"containers": [{"name": "main", "image": "image"}]}})
 }
 
+/// Stores a Pod of the object, and returns the answer to a client that does not learn of it.
+fn lose_response(world: &World, path: &str, labels: Value) -> (u16, Value) {
+    let owner = json!([{"apiVersion": "test.example.com/v1", "kind": "FooBar", "name": "a", "controller": true,
+        "uid": world.object(FOOBAR).unwrap()["metadata"]["uid"]}]);
+    world.put(path, pod(labels, owner));
+    (504, failure(504, "Timeout", path))
+}
+
 fn at(name: &str) -> String {
     format!("{PODS}/{name}")
 }
@@ -238,11 +246,7 @@ async fn a_create_whose_response_is_lost_is_not_repeated() {
         if verb != "POST" || path != PODS || inner.object(&at("a-0")).is_none() || inner.object(&second).is_some() {
             return None;
         }
-        // It is stored, but the response is lost.
-        let owner = json!([{"apiVersion": "test.example.com/v1", "kind": "FooBar", "name": "a", "controller": true,
-            "uid": inner.object(FOOBAR).unwrap()["metadata"]["uid"]}]);
-        inner.put(&second, pod(json!({"foobar": "a"}), owner));
-        Some((504, failure(504, "Timeout", path)))
+        Some(lose_response(&inner, &second, json!({"foobar": "a"})))
     });
     let running = operator(&world);
     ask_for(&world, 3);
@@ -269,10 +273,7 @@ async fn a_pod_that_only_its_create_finds_is_released_if_its_labels_were_changed
         if verb != "POST" || path != PODS || inner.object(&first).is_some() {
             return None;
         }
-        let owner = json!([{"apiVersion": "test.example.com/v1", "kind": "FooBar", "name": "a", "controller": true,
-            "uid": inner.object(FOOBAR).unwrap()["metadata"]["uid"]}]);
-        inner.put(&first, pod(json!({"foobar": "another"}), owner));
-        Some((504, failure(504, "Timeout", path)))
+        Some(lose_response(&inner, &first, json!({"foobar": "another"})))
     });
     let running = operator(&world);
     ask_for(&world, 1);
