@@ -48,7 +48,7 @@ impl<K: AnyObject, R: Reconciler<K>> Worker<K, R> {
         let cleared = self.clear_trace(cx).await;
         let was_stuck = self.traces.stuck(&cx.key, cleared.is_err());
         if let Err(error) = cleared {
-            // The failures of the reconcile have ended, and those of this write begin.
+            // From here on, only failures of this write count.
             if !was_stuck {
                 self.shared.state.queue.forget(&cx.key);
             }

@@ -33,7 +33,7 @@ struct Trace {
     author: Author,
     /// The last runs, in a row, that failed because another client wrote first.
     conflicts: u32,
-    /// Whether the last run succeeded, and could not set the condition back.
+    /// The last run succeeded, but its write that sets the condition back failed.
     is_stuck: bool,
 }
 
