@@ -90,20 +90,12 @@ impl<K: AnyObject, R: Reconciler<K>> Worker<K, R> {
         let conflicts = self.traces.conflicts(&cx.key, class == Class::Conflict);
         match class {
             Class::Conflict if conflicts < LASTING_CONFLICT => {
-                let delay = self
-                    .shared
-                    .state
-                    .queue
-                    .add_rate_limited_within(cx.key.clone(), priority, delays(class));
+                let delay = self.retry(cx, class, priority);
                 debug!(?delay, "the object changed meanwhile: {error}");
                 return Outcome::Requeue;
             }
             Class::Conflict | Class::Retry | Class::Forbidden | Class::Rejected => {
-                let delay = self
-                    .shared
-                    .state
-                    .queue
-                    .add_rate_limited_within(cx.key.clone(), priority, delays(class));
+                let delay = self.retry(cx, class, priority);
                 self.log_failure(cx, error, delay);
             }
             Class::RetryAfter(delay) => {
@@ -120,7 +112,7 @@ impl<K: AnyObject, R: Reconciler<K>> Worker<K, R> {
             }
             // The lease may be renewed in time; if it is not, the process ends.
             Class::NotLeader => {
-                let delay = self.shared.state.queue.add_rate_limited(cx.key.clone(), priority);
+                let delay = self.retry(cx, class, priority);
                 if self.outage.is_first(&cx.key, error) {
                     info!(?delay, "not written: {error}");
                 }
@@ -140,13 +132,15 @@ impl<K: AnyObject, R: Reconciler<K>> Worker<K, R> {
         Outcome::Error
     }
 
+    /// Counts a failure, and requests another run after the delay for an error of this class, which is returned.
+    fn retry(&self, cx: &Context<K>, class: Class, priority: Priority) -> Duration {
+        let (queue, key) = (&self.shared.state.queue, cx.key.clone());
+        queue.add_rate_limited_within(key, priority, delays(class))
+    }
+
     /// Requests another run, which finds what this one has found, and writes the condition again.
     fn write_again(&self, cx: &Context<K>, error: &Error, priority: Priority) {
-        let delay = self
-            .shared
-            .state
-            .queue
-            .add_rate_limited_within(cx.key.clone(), priority, delays(error.class()));
+        let delay = self.retry(cx, error.class(), priority);
         if self.outage.is_first(&cx.key, error) {
             info!(
                 ?delay,
