@@ -308,9 +308,17 @@ mod tests {
         assert_eq!(value(&gone), Some("b"));
         assert!(store.get(&key(2)).is_none() && !store.contains(&key(2)));
         assert_eq!(store.by_index("value", "b").len(), 499);
+    }
+
+    #[test]
+    fn objects_are_listed_by_namespace_and_name() {
+        let store = indexed();
+        for name in 0..1_000 {
+            show(&store, name, 1, if name % 2 == 0 { "a" } else { "b" });
+        }
         let keys = |objects: Vec<Arc<ConfigMap>>| objects.iter().map(|it| ObjectKey::of(&**it)).collect::<Vec<_>>();
         let all = keys(store.list());
-        assert!(all.is_sorted() && all == store.keys(), "by namespace and name");
+        assert!(all.is_sorted() && all == store.keys());
         assert!(keys(store.by_index("value", "a")).is_sorted());
     }
 

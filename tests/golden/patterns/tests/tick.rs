@@ -28,7 +28,7 @@ async fn jobs_follow_the_schedule() -> Result<()> {
     let children: Api<Job> = Api::namespaced(client, namespace);
 
     let mut object = object();
-    // Each hour, and half an hour from now: the object is created a moment after `now`.
+    // Each hour, half an hour from now: none of these times is between `now` and the creation of the object.
     let minute = (now.as_second() / 60 + 30) % 60;
     object.spec.schedule = format!("{minute} * * * *");
     object.spec.successful_jobs_history_limit = 2;
