@@ -5,14 +5,18 @@
 //! never remove a dropped field.
 
 pub(crate) mod fields;
+mod items;
 mod quantity;
 mod steps;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use self::fields::is_leaf;
 pub use self::quantity::quantity_value;
 pub(crate) use self::steps::steps;
+use self::{
+    fields::is_leaf,
+    items::{assigned, has_key, keys},
+};
 
 /// Fields of built-in kinds whose values, and all below, are quantities.
 const QUANTITIES: [&str; 8] = [
@@ -114,14 +118,16 @@ fn is_empty(value: &Value) -> bool {
 
 fn lists_agree(intent: &[Value], observed: &[Value], owned: &Value, form: StringComparison) -> bool {
     match reading(owned) {
-        Reading::Map => intent.iter().all(|item| {
-            let Some((path, key)) = keys(owned).find(|(_, key)| matches_key(item, key)) else {
-                return false;
-            };
-            observed
-                .iter()
-                .any(|seen| matches_key(seen, &key) && covers(item, seen, &owned[path], form))
-        }),
+        Reading::Map => {
+            let (paths, keys): (Vec<_>, Vec<_>) = keys(owned).unzip();
+            let mut items = intent.iter().zip(assigned(intent, &keys));
+            items.all(|(item, nth)| {
+                nth.is_some_and(|nth| {
+                    let mut seen = observed.iter().filter(|seen| has_key(seen, &keys[nth]));
+                    seen.any(|seen| covers(item, seen, &owned[paths[nth]], form))
+                })
+            })
+        }
         Reading::Set => intent.iter().all(|item| observed.contains(item)),
         Reading::Whole => {
             let same = |(item, seen)| covers(item, seen, &Value::Null, form) && covers(seen, item, &Value::Null, form);
@@ -158,10 +164,11 @@ pub(crate) fn selected(intent: &Value, observed: &Value, owned: &Value) -> Value
             Value::Object(fields.collect())
         }
         (Value::Array(intent), Value::Array(observed)) if matches!(reading(owned), Reading::Map) => {
-            let items = intent.iter().map(|item| {
-                let (path, key) = keys(owned).find(|(_, key)| matches_key(item, key))?;
-                let seen = observed.iter().find(|seen| matches_key(seen, &key))?;
-                Some(selected(item, seen, &owned[path]))
+            let (paths, keys): (Vec<_>, Vec<_>) = keys(owned).unzip();
+            let items = intent.iter().zip(assigned(intent, &keys)).map(|(item, nth)| {
+                let nth = nth?;
+                let seen = observed.iter().find(|seen| has_key(seen, &keys[nth]))?;
+                Some(selected(item, seen, &owned[paths[nth]]))
             });
             items.collect()
         }
@@ -182,7 +189,7 @@ pub(crate) fn beyond(object: &mut Value, owned: &Value) {
         }),
         Value::Array(items) => {
             let keys: Vec<_> = keys(owned).collect();
-            items.retain_mut(|item| match keys.iter().find(|(_, key)| matches_key(item, key)) {
+            items.retain_mut(|item| match keys.iter().find(|(_, key)| has_key(item, key)) {
                 Some((path, _)) => {
                     beyond(item, &owned[path]);
                     !is_empty(item)
@@ -197,26 +204,6 @@ pub(crate) fn beyond(object: &mut Value, owned: &Value) {
 /// The owned part of this field of a map.
 fn below<'o>(owned: &'o Value, name: &str) -> &'o Value {
     fields::of(owned, name).unwrap_or(&Value::Null)
-}
-
-fn keys(owned: &Value) -> impl Iterator<Item = (&str, Map<String, Value>)> {
-    owned.as_object().into_iter().flatten().filter_map(|(path, _)| {
-        let key = serde_json::from_str(path.strip_prefix("k:")?).ok()?;
-        Some((path.as_str(), key))
-    })
-}
-
-/// Whether a list item has this key. A key field that the item lacks was defaulted by the server (a port's `protocol`),
-/// so it does not prevent a match.
-fn matches_key(item: &Value, key: &Map<String, Value>) -> bool {
-    let mut named = false;
-    key.iter().all(|(field, value)| match item.get(field) {
-        Some(has) => {
-            named = true;
-            has == value
-        }
-        None => true,
-    }) && named
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 
 use serde_json::{Map, Value};
 
-use super::matches_key;
+use super::items::{assigned, keys};
 
 /// Adds the fields of `more`.
 pub(crate) fn add(fields: &mut Value, more: Value) {
@@ -56,6 +56,17 @@ pub(crate) fn without(fields: &Value, other: &Value) -> Value {
 
 /// The fields of `owned` that `intent` does not name: an apply would remove them.
 pub(crate) fn surplus(intent: &Value, owned: &Value) -> Value {
+    let items = intent.as_array().map(|items| {
+        let (paths, keys): (Vec<_>, Vec<_>) = keys(owned).unzip();
+        let assigned = assigned(items, &keys);
+        (items, paths, assigned)
+    });
+    let item_of = |path: &str| {
+        let (items, paths, assigned) = items.as_ref()?;
+        let key = paths.iter().position(|at| *at == path);
+        let nth = assigned.iter().position(|at| at.is_some() && *at == key)?;
+        Some(&items[nth])
+    };
     kept(owned, |path, below| match path.split_once(':') {
         Some(("f", name)) => match intent.get(name) {
             Some(value) => some(surplus(value, below)),
@@ -63,12 +74,9 @@ pub(crate) fn surplus(intent: &Value, owned: &Value) -> Value {
             None if is_container(below) => None,
             None => Some(below.clone()),
         },
-        Some(("k", key)) => match (serde_json::from_str::<Value>(key), intent.as_array()) {
-            (Ok(Value::Object(key)), Some(items)) => match items.iter().find(|item| matches_key(item, &key)) {
-                Some(item) => some(surplus(item, below)),
-                None => Some(below.clone()),
-            },
-            _ => Some(below.clone()),
+        Some(("k", _)) => match item_of(path) {
+            Some(item) => some(surplus(item, below)),
+            None => Some(below.clone()),
         },
         Some(("v", value)) => match (serde_json::from_str::<Value>(value), intent.as_array()) {
             (Ok(value), Some(items)) if items.contains(&value) => None,

@@ -6,7 +6,9 @@ use serde_json::{Map, Value, json};
 use super::{
     Reading, StringComparison, covers,
     fields::{is_leaf, without},
-    is_empty, keys, matches_key, reading,
+    is_empty,
+    items::{assigned, has_key, keys},
+    reading,
 };
 
 /// One object, or a part of it.
@@ -155,19 +157,13 @@ impl Steps {
                 .filter_map(|name| Some(((*name).clone(), item.get(name.as_str())?.clone())));
             named.collect()
         };
-        let places: Vec<_> = wanted
-            .iter()
-            .map(|item| {
-                let key = key_of(item);
-                observed.iter().position(|seen| matches_key(seen, &key))
-            })
-            .collect();
+        let places = assigned(wanted, &observed.iter().map(key_of).collect::<Vec<_>>());
         let mut removed = Vec::new();
         for (place, seen) in observed.iter().enumerate() {
             let intent = places.iter().position(|at| *at == Some(place)).map(|nth| &wanted[nth]);
             let record = recorded
                 .iter()
-                .find(|(_, key)| matches_key(seen, key))
+                .find(|(_, key)| has_key(seen, key))
                 .map(|(path, _)| *path);
             let gone = record.map_or(&Value::Null, |record| &node.gone[record]);
             if intent.is_none() && is_leaf(gone) {

@@ -6,6 +6,7 @@ mod generated;
 mod one_request;
 mod ownership;
 mod places;
+mod ports;
 mod prune;
 mod shared_objects;
 mod stack;

@@ -7,20 +7,25 @@ use crate::support::{
     kinds::{CONFIG_MAPS, FooBar, Running, at, config_map, foobar, seconds, world},
     notes::{child, manager},
 };
-use k8s_openapi::api::{apps::v1::Deployment, core::v1::ConfigMap};
+use k8s_openapi::api::{
+    apps::v1::Deployment,
+    core::v1::{ConfigMap, Service},
+};
 use kubewright_runtime::{Action, Context, Controller, Reconciler, Result};
 use serde_json::{Value, json};
 
 const DEPLOYMENT: &str = "/apis/apps/v1/namespaces/default/deployments/a";
 
-/// Owns the ConfigMap or the Deployment that the spec has as JSON.
+/// Owns the ConfigMap, the Deployment or the Service that the spec has as JSON.
 struct AsToldInJson;
 
 impl Reconciler<FooBar> for AsToldInJson {
     async fn reconcile(&self, cx: &Context<FooBar>, foobar: Arc<FooBar>) -> Result<Action> {
         let mut intent: Value = serde_json::from_str(&foobar.spec.target).expect("the tests write JSON");
         intent["metadata"]["name"] = json!(cx.key().name());
-        if intent["spec"].is_object() {
+        if intent["spec"]["ports"].is_array() {
+            cx.apply_child::<Service>(child(intent)).await?;
+        } else if intent["spec"].is_object() {
             cx.apply_child::<Deployment>(child(intent)).await?;
         } else {
             cx.apply_child::<ConfigMap>(child(intent)).await?;
@@ -29,18 +34,19 @@ impl Reconciler<FooBar> for AsToldInJson {
     }
 }
 
-fn operator(world: &World) -> Running {
+pub(super) fn operator(world: &World) -> Running {
     let manager = manager(world);
     Controller::<FooBar>::new("foobar")
         .owns::<ConfigMap>()
         .owns::<Deployment>()
+        .owns::<Service>()
         .register(&manager, AsToldInJson)
         .unwrap();
     Running::start(manager)
 }
 
 /// Wants this child from now on; returns the requests for it.
-async fn want(world: &World, intent: &Value) -> Vec<String> {
+pub(super) async fn want(world: &World, intent: &Value) -> Vec<String> {
     let before = about_children(world).len();
     if world.object(&at("a")).is_none() {
         world.put(&at("a"), foobar(&intent.to_string()));
@@ -54,12 +60,16 @@ async fn want(world: &World, intent: &Value) -> Vec<String> {
 /// The requests for children, without lists and watches.
 fn about_children(world: &World) -> Vec<String> {
     let requests = world.requests("").into_iter();
-    let one = |request: &String| request.contains("/configmaps/a") || request.contains("/deployments/a");
+    let one = |request: &String| {
+        ["/configmaps/a", "/deployments/a", "/services/a"]
+            .iter()
+            .any(|path| request.contains(path))
+    };
     let requests = requests.filter(|request| one(request) || request.starts_with("POST /api"));
     requests.collect()
 }
 
-fn patched(path: &str) -> Vec<String> {
+pub(super) fn patched(path: &str) -> Vec<String> {
     vec![format!("PATCH {path}")]
 }
 
