@@ -9,14 +9,16 @@ use std::{
     fmt,
     sync::{Arc, Mutex, OnceLock, PoisonError},
     thread,
+    time::Duration,
 };
 
 use kube::{Client, Config};
 use tokio::{
     runtime, select,
     sync::watch,
-    time::{Instant, sleep_until},
+    time::{Instant, sleep_until, timeout},
 };
+use tracing::warn;
 
 pub use self::config::ElectionConfig;
 use self::{elector::Elector, lease::Leases};
@@ -55,6 +57,8 @@ pub struct Election {
     wanted: watch::Sender<bool>,
     heartbeat: Arc<OnceLock<Heartbeat>>,
     thread: Mutex<Option<thread::JoinHandle<()>>>,
+    /// The time limit for the end of the election's thread.
+    patience: Duration,
 }
 
 /// The end of an election.
@@ -178,6 +182,7 @@ impl Election {
                 wanted,
                 heartbeat: heartbeat.clone(),
                 thread: Mutex::default(),
+                patience: config.call_timeout() * 2,
             },
             Elector::new(config, leases, publish, orders, gauge),
         )
@@ -247,10 +252,11 @@ impl Election {
 
     async fn part(&self, how: Parting) {
         self.stop.send_replace(Some(how));
-        let _ = self
-            .state
-            .clone()
-            .wait_for(|state| matches!(state, State::Ended(_)))
-            .await;
+        let mut state = self.state.clone();
+        let ended = state.wait_for(|state| matches!(state, State::Ended(_)));
+        // A release takes half of this time at most; a thread that hangs must not keep the process.
+        if timeout(self.patience, ended).await.is_err() {
+            warn!("the leader election did not end in time");
+        }
     }
 }

@@ -19,6 +19,17 @@ pub(super) struct Ended {
     pub(super) lease_lost: bool,
 }
 
+impl Ended {
+    /// The end of a process that has lost its lease.
+    pub(super) fn without_lease(error: Error) -> Self {
+        Self {
+            error: Some(error),
+            lease_lost: true,
+            ..Self::default()
+        }
+    }
+}
+
 impl Manager {
     /// Waits for running reconciles and tasks, and counts the reconciles that had to be cancelled.
     pub(super) async fn drain(&self, mut workers: Tasks) -> Ended {

@@ -103,8 +103,9 @@ impl Manager {
         }
         let unfinished = self.unfinished();
         if let Some(election) = election {
-            // After the workers: the next leader starts only when this process has stopped working.
-            if ended.cut_off > 0 || !unfinished.is_empty() {
+            // After the workers: the next leader starts only when this process has stopped working. The last requests of
+            // cancelled reconciles may still be in flight.
+            if ended.lease_lost || ended.cut_off > 0 || !unfinished.is_empty() {
                 election.abandon().await;
             } else {
                 election.release().await;
@@ -197,7 +198,7 @@ impl Manager {
         // No worker starts until the caches contain every child.
         let found = tokio::select! {
             error = &mut end => return Ended { error, ..Ended::default() },
-            error = lost(election) => return Ended { error: Some(error), lease_lost: true, ..Ended::default() },
+            error = lost(election) => return Ended::without_lease(error),
             found = self.find_children() => found,
         };
         let late = match found {
@@ -230,7 +231,7 @@ impl Manager {
             } => Some(error),
             error = failed(&mut searches) => Some(error),
             // Dropping the set cancels every worker at its next await: another process may lead by now.
-            error = lost(election) => return Ended { error: Some(error), lease_lost: true, ..Ended::default() },
+            error = lost(election) => return Ended::without_lease(error),
         };
         if let Some(error) = &error {
             error!("{error}");
@@ -238,7 +239,11 @@ impl Manager {
         // Added controllers and tasks are not run any more: a reconcile that waits for one would keep the drain waiting.
         self.core.added.phase.send_replace(Phase::Draining);
         halt.send_replace(true);
-        let drained = self.drain(workers).await;
+        let drained = tokio::select! {
+            biased;
+            drained = self.drain(workers) => drained,
+            lost = lost(election) => return Ended::without_lease(error.unwrap_or(lost)),
+        };
         Ended {
             error: error.or(drained.error),
             ..drained

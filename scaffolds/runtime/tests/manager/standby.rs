@@ -22,8 +22,10 @@ use serde_json::json;
 use tokio::{
     sync::{mpsc, oneshot},
     task::JoinHandle,
-    time::{sleep, timeout},
+    time::{Instant, sleep, timeout},
 };
+
+const LEASE: &str = "/apis/coordination.k8s.io/v1/namespaces/default/leases/op";
 
 fn candidate(world: &World, identity: &str) -> Arc<Election> {
     let config = ElectionConfig {
@@ -230,6 +232,45 @@ async fn a_lease_whose_reconciles_were_cut_off_is_left_to_expire() {
     assert!(timeout(Duration::from_secs(20), next.acquired()).await.is_ok());
 }
 
+/// From now on the API server answers requests for the lease with 503, for this time.
+fn refuse_the_lease(world: &World, time: Duration) {
+    let until = Instant::now() + time;
+    world.intercept(move |_, path| {
+        let refused = path.contains("/leases") && Instant::now() < until;
+        refused.then(|| (503, failure(503, "ServiceUnavailable", path)))
+    });
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_lease_that_is_lost_during_the_shutdown_cancels_its_reconciles() {
+    let world = world();
+    let (running, next) = stopped_at_work(&world, Duration::from_secs(25)).await;
+    let stopped = Instant::now();
+    refuse_the_lease(&world, Duration::from_secs(60));
+    let error = running.await.unwrap().unwrap_err().to_string();
+    assert!(error.starts_with("the leader lease is lost"), "{error}");
+    assert!(stopped.elapsed() <= Duration::from_secs(10), "{:?}", stopped.elapsed());
+    drop(next);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_lost_lease_is_left_to_expire() {
+    let world = world();
+    let manager = manager(&world);
+    Controller::<FooBar>::new("foobar")
+        .register(&manager, Slow(Duration::ZERO))
+        .unwrap();
+    world.put(&at("a"), foobar("x"));
+    let (_stop, running) = elected(manager, candidate(&world, "leader"));
+    seconds(5).await;
+    // The last renewal was at most two seconds ago: the lease is lost, and the API server responds again at once.
+    refuse_the_lease(&world, Duration::from_secs(8));
+    let error = running.await.unwrap().unwrap_err().to_string();
+    assert!(error.starts_with("the leader lease is lost"), "{error}");
+    let lease = world.object(LEASE).unwrap();
+    assert_eq!(lease["spec"]["holderIdentity"], json!("leader"));
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_replica_whose_cache_cannot_be_filled_does_not_acquire_the_lease() {
     let world = world();
@@ -245,14 +286,13 @@ async fn a_replica_whose_cache_cannot_be_filled_does_not_acquire_the_lease() {
     let election = candidate(&world, "broken");
     let (_stop, running) = elected(manager, election.clone());
     seconds(100).await;
-    let lease = "/apis/coordination.k8s.io/v1/namespaces/default/leases/op";
-    assert!(world.object(lease).is_none() && !election.is_leader());
+    assert!(world.object(LEASE).is_none() && !election.is_leader());
     let error = running.await.unwrap().unwrap_err().to_string();
     let expected = "the cache of `FooBar.test.example.com` in all namespaces is not filled, without progress for 120s: \
                     watch of foobars.test.example.com in all namespaces: 403 foobars is forbidden\n\nhint: run \
                     `make manifests` and apply config/rbac: the operator may not list it";
     assert_eq!(error, expected);
-    assert!(world.object(lease).is_none());
+    assert!(world.object(LEASE).is_none());
 }
 
 /// Its first write is refused, as by a write gate that opens again.
