@@ -6,7 +6,7 @@ use std::{error::Error as StdError, time::Duration};
 
 use k8s_openapi::jiff::Timestamp;
 
-use crate::key::ObjectKey;
+use crate::{key::ObjectKey, status};
 
 /// The runtime's result.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -162,7 +162,8 @@ impl Error {
         }
     }
 
-    /// An error that only a change of the object can fix. `reason` is one CamelCase word.
+    /// An error that only a change of the object can fix. `reason` is one CamelCase word; any text that no reason of a
+    /// condition can be is reported as `ReconcileFailed`.
     pub fn terminal(reason: impl Into<String>, message: impl Into<String>) -> Self {
         Self::Terminal {
             reason: reason.into(),
@@ -221,7 +222,9 @@ impl Error {
     /// The reason for a condition: one CamelCase word.
     pub(crate) fn reason(&self) -> &str {
         match (self, self.class()) {
-            (Self::Terminal { reason, .. }, _) => reason,
+            // The API server would refuse a condition with any other reason, each time.
+            (Self::Terminal { reason, .. }, _) if status::is_reason(reason) => reason,
+            (Self::Terminal { .. }, _) => "ReconcileFailed",
             (Self::WithDeadline { error, .. }, _) => error.reason(),
             (Self::NotOwned(_), _) => "ChildNotOwned",
             (Self::Absent(_), _) => "KindAbsent",

@@ -5,10 +5,17 @@ use k8s_openapi::{
     apimachinery::pkg::apis::meta::v1::Condition, apimachinery::pkg::apis::meta::v1::Time, jiff::Timestamp,
 };
 
+/// The maximum length of the message of a condition, in characters (k8s.io/apimachinery, pkg/apis/meta/v1/types.go).
+const MESSAGE: usize = 32_768;
+
+/// The maximum length of the reason of a condition (ibid.).
+const REASON: usize = 1024;
+
 /// A condition of the given type: true, false, or unknown (`None`). `lastTransitionTime` is now; [`Conditions::set`] keeps the earlier time if the status
 /// is unchanged. A condition without an `observed_generation` of its own does not refer to a generation.
 ///
-/// `reason` is one CamelCase word; `message` is for people.
+/// `reason` is one CamelCase word; `message` is for people, and cut at 32,768 bytes, the most characters that the API server
+/// accepts.
 pub fn condition(type_: &str, verdict: impl Into<Option<bool>>, reason: &str, message: impl Into<String>) -> Condition {
     let verdict = match verdict.into() {
         Some(true) => "True",
@@ -19,7 +26,7 @@ pub fn condition(type_: &str, verdict: impl Into<Option<bool>>, reason: &str, me
         type_: type_.to_owned(),
         status: verdict.to_owned(),
         reason: reason.to_owned(),
-        message: message.into(),
+        message: cut(message, MESSAGE),
         observed_generation: None,
         last_transition_time: Time(in_seconds(Timestamp::now())),
     }
@@ -59,6 +66,25 @@ impl Conditions for Vec<Condition> {
     }
 }
 
+/// Whether a condition may have this reason: `^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$` (ibid.).
+pub(crate) fn is_reason(text: &str) -> bool {
+    let is_inner = |byte: u8| byte.is_ascii_alphanumeric() || b"_,:".contains(&byte);
+    text.len() <= REASON
+        && text.starts_with(|first: char| first.is_ascii_alphabetic())
+        && !text.ends_with([',', ':'])
+        && text.bytes().all(is_inner)
+}
+
+/// The longest prefix of `text` that fits into `max` bytes, with an ellipsis if it was cut.
+pub(crate) fn cut(text: impl Into<String>, max: usize) -> String {
+    let mut text = text.into();
+    if text.len() > max {
+        text.truncate(text.floor_char_boundary(max - '…'.len_utf8()));
+        text.push('…');
+    }
+    text
+}
+
 /// Kubernetes stores times in whole seconds; a more precise time would never equal the stored one.
 pub(crate) fn in_seconds(time: Timestamp) -> Timestamp {
     Timestamp::from_second(time.as_second()).unwrap_or(time)
@@ -83,6 +109,31 @@ mod tests {
         conditions.set(condition("Ready", false, "Broken", ""));
         assert_ne!(conditions[0].last_transition_time, long_ago);
         assert_eq!(conditions.len(), 1);
+    }
+
+    #[test]
+    fn texts_are_cut_between_characters() {
+        assert_eq!(cut("short", 1024), "short");
+        let cut = cut("ä".repeat(1000), 1024);
+        assert!(
+            cut.len() <= 1024 && cut.len() > 1020 && cut.ends_with("ä…"),
+            "{}",
+            cut.len()
+        );
+        assert_eq!(
+            condition("Ready", false, "Failed", "x".repeat(40_000)).message.len(),
+            MESSAGE
+        );
+    }
+
+    #[test]
+    fn reasons_are_those_that_the_api_server_accepts() {
+        for reason in ["A", "PlanFailed", "a_1:b,c_", &"a".repeat(REASON)] {
+            assert!(is_reason(reason), "{reason}");
+        }
+        for reason in ["", "1a", "_a", "plan failed", "a:", "a,", "ä", &"a".repeat(REASON + 1)] {
+            assert!(!is_reason(reason), "{reason}");
+        }
     }
 
     #[test]

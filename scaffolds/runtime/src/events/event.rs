@@ -14,6 +14,8 @@ use k8s_openapi::{
     jiff::Timestamp,
 };
 
+use crate::status::cut;
+
 /// The most bytes that the API server accepts for the note, and for each of reason, action and reporting instance
 /// (Kubernetes, `pkg/apis/core/validation/events.go`).
 pub(super) const NOTE: usize = 1024;
@@ -104,15 +106,6 @@ impl Occurrence {
     }
 }
 
-/// The longest prefix of `text` that fits into `max` bytes, with an ellipsis if it was cut.
-pub(super) fn cut(text: &str, max: usize) -> String {
-    if text.len() <= max {
-        return text.to_owned();
-    }
-    let end = text.floor_char_boundary(max - '…'.len_utf8());
-    format!("{}…", &text[..end])
-}
-
 /// `<name>.<16 random hex digits>`, always unique: client-go uses the time alone, so that two events in one nanosecond,
 /// or of two processes, collide.
 fn unique_name(name: &str) -> String {
@@ -167,17 +160,6 @@ fn or_unknown(word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn notes_are_cut_between_characters() {
-        assert_eq!(cut("short", NOTE), "short");
-        let cut = cut(&"ä".repeat(1000), NOTE);
-        assert!(
-            cut.len() <= NOTE && cut.len() > NOTE - 4 && cut.ends_with("ä…"),
-            "{}",
-            cut.len()
-        );
-    }
 
     #[test]
     fn event_names_are_valid_and_unique() {

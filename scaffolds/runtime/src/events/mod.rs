@@ -23,7 +23,10 @@ use self::{
     sink::Sink,
     writer::Writer,
 };
-use crate::metrics::{Counter, Metrics};
+use crate::{
+    metrics::{Counter, Metrics},
+    status::cut,
+};
 
 /// Recorded events that the background task has not processed yet (client-go, `tools/events/event_broadcaster.go`:
 /// `maxQueuedEvents`).
@@ -81,9 +84,9 @@ impl Recorder {
             source: self.source.clone(),
             regarding: regarding.clone(),
             type_,
-            reason: event::cut(reason, event::WORD),
-            action: event::cut(action, event::WORD),
-            note: event::cut(note, event::NOTE),
+            reason: cut(reason, event::WORD),
+            action: cut(action, event::WORD),
+            note: cut(note, event::NOTE),
             at: Timestamp::now(),
         };
         if self.outbox.try_send(occurrence).is_err() {

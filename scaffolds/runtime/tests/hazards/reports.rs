@@ -26,6 +26,7 @@ impl Reconciler<FooBar> for ByTarget {
         self.0.fetch_add(1, Ordering::SeqCst);
         match foobar.spec.target.as_str() {
             "bad" => return Err(Error::terminal("BadTarget", "no such target")),
+            "wordy" => return Err(Error::terminal("no such target", "ä".repeat(40_000))),
             // Waits for something, which is no failure.
             "waits" => {
                 let waits = cx.condition("Ready", false, "Progressing", "");
@@ -116,6 +117,23 @@ async fn a_terminal_error_is_reported_although_the_first_writes_of_its_condition
         );
         running.stop().await.unwrap();
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_terminal_error_is_reported_whatever_its_reason_and_message_are() {
+    let world = world();
+    world.put(&at("a"), foobar("wordy"));
+    let (first, runs) = start(&world, controller());
+    seconds(3600).await;
+    let [status, reason, message] = condition(&world, "a");
+    assert_eq!([status, reason], says("False", "ReconcileFailed"));
+    assert!(message.as_str().unwrap().ends_with("ä…"));
+    assert_eq!(runs.load(Ordering::SeqCst), 1, "it is not retried");
+    // Recognised as the runtime's own.
+    world.edit(&at("a"), |object| object["spec"]["target"] = json!("map"));
+    seconds(5).await;
+    assert_eq!(verdict(&world, "a"), says("True", "Reconciled"));
+    first.stop().await.unwrap();
 }
 
 fn observed(world: &World, name: &str) -> Value {
