@@ -21,6 +21,9 @@ use crate::{
 /// failures: another client overwrites what the reconciler writes, or the cache is old.
 const LASTING_CONFLICT: u32 = 10;
 
+/// The least delay that a reconciler can request while its condition cannot be set back: each run writes it again.
+const UNWRITTEN_MIN_DELAY: Duration = Duration::from_secs(30);
+
 impl<K: AnyObject, R: Reconciler<K>> Worker<K, R> {
     /// Decides when to run again, and reports errors that a person has to act on.
     pub(super) async fn settle(&self, cx: &Context<K>, end: End, priority: Priority) -> Outcome {
@@ -53,6 +56,15 @@ impl<K: AnyObject, R: Reconciler<K>> Worker<K, R> {
                 self.shared.state.queue.forget(&cx.key);
             }
             self.write_again(cx, &error, priority);
+            // The work of this run has succeeded, so its next run comes in time, as long as that is no loop.
+            match next {
+                Next::After(delay) => {
+                    let delay = delay.max(UNWRITTEN_MIN_DELAY);
+                    self.shared.state.queue.add_after(cx.key.clone(), priority, delay);
+                }
+                Next::At(at) => self.alarms.set(&cx.key, at, priority),
+                Next::Nothing | Next::Backoff => {}
+            }
             return Outcome::Requeue;
         }
         match next {

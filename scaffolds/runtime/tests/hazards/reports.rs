@@ -1,13 +1,16 @@
 //! Failures in the status: reported although a write fails, set back also by a later process, and left to a reconciler that
 //! reports them itself.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicUsize, Ordering},
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
 };
 
-use k8s_openapi::api::core::v1::ConfigMap;
-use kubewright_runtime::{Action, Conditions, Context, Controller, Error, Manager, Reconciler, Result};
+use k8s_openapi::{api::core::v1::ConfigMap, jiff::Timestamp};
+use kubewright_runtime::{Action, Clock, Conditions, Context, Controller, Error, Manager, Reconciler, Result};
 use serde_json::{Value, json};
 
 use crate::support::{
@@ -40,6 +43,12 @@ impl Reconciler<FooBar> for ByTarget {
                     cx.patch_status(|status| status.conditions.set(broken)).await?;
                 }
                 made?;
+                match target {
+                    "polls" => return Ok(Action::RequeueAfter(Duration::from_secs(100))),
+                    "polls-often" => return Ok(Action::RequeueAfter(Duration::from_millis(1))),
+                    "clock" => return Ok(Action::At(cx.now() + Duration::from_secs(100))),
+                    _ => {}
+                }
             }
         }
         Ok(Action::Done)
@@ -52,7 +61,10 @@ fn controller() -> Controller<FooBar> {
 
 fn start(world: &World, controller: Controller<FooBar>) -> (Running, Arc<AtomicUsize>) {
     let (manager, reconciler) = (
-        Manager::builder(world.client()).name("test").build(),
+        Manager::builder(world.client())
+            .name("test")
+            .clock(Clock::started_at(Timestamp::now()))
+            .build(),
         ByTarget::default(),
     );
     let runs = reconciler.0.clone();
@@ -253,6 +265,29 @@ async fn a_condition_that_cannot_be_set_back_is_not_written_in_a_loop() {
         allow(&world);
         seconds(1000).await;
         assert_eq!(verdict(&world, "a"), says("True", "Reconciled"), "{code}");
+        running.stop().await.unwrap();
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_success_whose_condition_cannot_be_set_back_runs_again_at_its_time() {
+    for (target, every) in [("polls", 100), ("polls-often", 30), ("clock", 100)] {
+        let world = world();
+        world.put(&at("a"), foobar(target));
+        forbid(&world);
+        let (running, runs) = start(&world, controller());
+        seconds(3600).await;
+        assert_eq!(verdict(&world, "a"), says("False", "Forbidden"));
+        world.intercept(move |verb, path| {
+            let fails = verb == "PATCH" && path.ends_with("/status");
+            fails.then(|| (422, failure(422, "Invalid", path)))
+        });
+        // The delay of the retries has grown beyond the requested time.
+        seconds(7200).await;
+        let before = runs.load(Ordering::SeqCst);
+        seconds(3600).await;
+        let (runs, expected) = (runs.load(Ordering::SeqCst) - before, 3600 / every);
+        assert!((expected - 2..=expected + 6).contains(&runs), "{target}: {runs}");
         running.stop().await.unwrap();
     }
 }
