@@ -19,8 +19,8 @@ type Test<K> = Authored<dyn Fn(&Delta<K>) -> bool + Send + Sync>;
 /// A test of a [`Delta`], with access to the old and the new object. Cheap to clone.
 ///
 /// # Guarantees
-/// The named predicates filter updates only: additions, deletions and invalid objects pass all of them, so no deletion
-/// is lost. Resyncs pass too, unless a predicate documents otherwise. [`Predicate::new`] filters all deltas. If a
+/// The named predicates filter updates only: additions, deletions and invalid objects pass all of them, and so does the
+/// update that asks for a deletion, for which a finalizer waits. Resyncs pass too, unless a predicate documents otherwise. [`Predicate::new`] filters all deltas. If a
 /// predicate panics in a controller, the delta passes, and the panic is logged: an unnecessary wake-up costs one
 /// reconcile, a lost one leaves the object unreconciled.
 ///
@@ -31,7 +31,8 @@ pub struct Predicate<K> {
 }
 
 impl<K: 'static> Predicate<K> {
-    /// Any test of all deltas: if it rejects deletions, they are lost.
+    /// Any test of all deltas. If it rejects deletions of children or watched objects, they are lost; those of a controller's
+    /// [own kind](crate::Controller::predicate) are not.
     pub fn new(test: impl Fn(&Delta<K>) -> bool + Send + Sync + 'static) -> Self {
         Self {
             test: Authored::new(Arc::new(test)),
@@ -61,17 +62,6 @@ impl<K: 'static> Predicate<K> {
     #[must_use]
     pub fn or(self, other: Self) -> Self {
         Self::new(move |delta| self.test(delta) || other.test(delta))
-    }
-
-    /// Passes the updates, additions and resyncs that this predicate rejects, and rejects those that it passes.
-    /// Deletions and invalid objects are not negated: the negation passes those that the predicate passes.
-    #[must_use]
-    #[allow(clippy::should_implement_trait)] // `!predicate` would read as a condition.
-    pub fn not(self) -> Self {
-        Self::new(move |delta| match delta {
-            Delta::Deleted(_) | Delta::Invalid { .. } => self.test(delta),
-            _ => !self.test(delta),
-        })
     }
 }
 
@@ -104,6 +94,19 @@ impl<K> Clone for Filter<K> {
 }
 
 impl<K: Resource + 'static> Predicate<K> {
+    /// Passes the updates, additions and resyncs that this predicate rejects, and rejects those that it passes.
+    /// Deletions, requests to delete and invalid objects are not negated: the negation passes those that the predicate
+    /// passes.
+    #[must_use]
+    #[allow(clippy::should_implement_trait)] // `!predicate` would read as a condition.
+    pub fn not(self) -> Self {
+        Self::new(move |delta| match delta {
+            Delta::Deleted(_) | Delta::Invalid { .. } => self.test(delta),
+            Delta::Updated { old, new } if asks_for_deletion(&**old, &**new) => self.test(delta),
+            _ => !self.test(delta),
+        })
+    }
+
     /// Updates that change `metadata.generation`: for most kinds, changes of the spec, and the request to delete.
     pub fn generation_changed() -> Self {
         Self::changed(|object| object.meta().generation)
@@ -127,8 +130,8 @@ impl<K: Resource + 'static> Predicate<K> {
     }
 
     /// Objects with these labels, in the API's syntax (`app=web,tier in (a, b)`). An update passes if the old or the
-    /// new object matches, so that an object that no longer matches is seen too. All deletions and invalid objects
-    /// pass.
+    /// new object matches, so that an object that no longer matches is seen too. All deletions, requests to delete and
+    /// invalid objects pass.
     ///
     /// # Errors
     /// If the text is not a valid selector.
@@ -138,7 +141,7 @@ impl<K: Resource + 'static> Predicate<K> {
             let selected = |object: &K| selector.matches(object.meta().labels.as_ref().unwrap_or(&BTreeMap::new()));
             match delta {
                 Delta::Added { object, .. } | Delta::Resync(object) => selected(object),
-                Delta::Updated { old, new } => selected(old) || selected(new),
+                Delta::Updated { old, new } => asks_for_deletion(&**old, &**new) || selected(old) || selected(new),
                 Delta::Deleted(_) | Delta::Invalid { .. } => true,
             }
         }))
@@ -146,10 +149,15 @@ impl<K: Resource + 'static> Predicate<K> {
 
     fn changed<V: PartialEq>(value: impl Fn(&K) -> V + Send + Sync + 'static) -> Self {
         Self::new(move |delta| match delta {
-            Delta::Updated { old, new } => value(old) != value(new),
+            Delta::Updated { old, new } => asks_for_deletion(&**old, &**new) || value(old) != value(new),
             _ => true,
         })
     }
+}
+
+/// Whether this update is the request to delete the object, which has finalizers.
+fn asks_for_deletion<K: Resource>(old: &K, new: &K) -> bool {
+    old.meta().deletion_timestamp.is_none() && new.meta().deletion_timestamp.is_some()
 }
 
 impl<K> Clone for Predicate<K> {

@@ -44,8 +44,8 @@ impl<K: AnyObject> PrimaryEvents<K> {
         }
     }
 
-    /// Queues the object of a change, unless this controller made the change or its predicate excludes it. Nothing is remembered
-    /// of an object that is gone.
+    /// Queues the object of a change, unless this controller made the change or its predicate excludes it. A deletion always
+    /// passes: nothing is remembered of an object that is gone.
     pub(crate) fn on_event(&self, delta: &Delta<K>) {
         let key = delta.key();
         if let Delta::Deleted(_) = delta {
@@ -62,7 +62,8 @@ impl<K: AnyObject> PrimaryEvents<K> {
         if was_own || matches!(delta, Delta::Invalid { .. }) || !self.note(&key, delta) {
             return;
         }
-        if self.filter.as_ref().is_some_and(|filter| !filter.passes(delta)) {
+        let is_deleted = matches!(delta, Delta::Deleted(_));
+        if !is_deleted && self.filter.as_ref().is_some_and(|filter| !filter.passes(delta)) {
             return;
         }
         match delta {

@@ -14,7 +14,7 @@ use kubewright_runtime::{Action, Context, Controller, Manager, Predicate, Reconc
 use serde_json::json;
 
 use crate::{
-    script::{Script, controller, run},
+    script::{FINALIZER, Script, controller, run},
     support::{
         World,
         faults::failure,
@@ -112,14 +112,41 @@ async fn k10_the_reconciler_learns_that_an_object_is_gone() {
 
 #[tokio::test(start_paused = true)]
 async fn k14_a_deletion_passes_the_controllers_predicate() {
-    let (world, script) = (world(), Arc::<Script>::default());
-    world.put(&at("works-a"), foobar("x"));
-    let running = run(&world, &script, controller().predicate(Predicate::generation_changed()));
-    seconds(1).await;
-    world.delete(&at("works-a"));
-    seconds(1).await;
-    assert_eq!(script.deleted.lock().unwrap().len(), 1);
-    running.stop().await.unwrap();
+    for predicate in [Predicate::generation_changed(), Predicate::new(|_| false)] {
+        let (world, script) = (world(), Arc::<Script>::default());
+        world.put(&at("works-a"), foobar("x"));
+        let running = run(&world, &script, controller().predicate(predicate));
+        seconds(1).await;
+        world.delete(&at("works-a"));
+        seconds(1).await;
+        assert_eq!(script.deleted.lock().unwrap().len(), 1);
+        running.stop().await.unwrap();
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_request_to_delete_passes_every_named_predicate() {
+    let selector = || Predicate::label_selector("app=other").unwrap();
+    for predicate in [
+        Predicate::labels_changed(),
+        Predicate::annotations_changed().not(),
+        selector(),
+    ] {
+        let script = Arc::new(Script {
+            finalizer: Some(FINALIZER),
+            ..Script::default()
+        });
+        let world = world();
+        let mut object = foobar("x");
+        object["metadata"]["finalizers"] = json!([FINALIZER]);
+        world.put(&at("works-a"), object);
+        let running = run(&world, &script, controller().predicate(predicate));
+        seconds(1).await;
+        world.delete(&at("works-a"));
+        seconds(60).await;
+        assert!(world.object(&at("works-a")).is_none(), "cleaned up");
+        running.stop().await.unwrap();
+    }
 }
 
 #[tokio::test(start_paused = true)]
