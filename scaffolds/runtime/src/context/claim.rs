@@ -1,7 +1,7 @@
 //! Children that are selected by their labels: orphans that match are adopted, children that no longer match are
 //! released.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use kube::api::Patch;
@@ -42,23 +42,7 @@ impl<K: AnyObject> Context<K> {
     }
 
     pub(super) async fn claim_of<C: AnyObject>(&self, kind: &Kind<C>) -> Result<Vec<Arc<C>>> {
-        let Some(selector) = self.shared.claims.get(kind.id()) else {
-            let (controller, kind) = (&self.shared.manager, kind.kind());
-            let text = format!("`{controller}` declares no selector for {kind}");
-            return Err(Error::Setup(format!(
-                "{text}\n\nhint: add `.claims::<{kind}>(…)` to it"
-            )));
-        };
-        let wanted = selector
-            .call(|selector| selector(&self.object))
-            .map_err(|panic| Error::retry(format!("the selector of `claims` panicked: {panic}")))?;
-        if wanted.is_empty() {
-            let (controller, kind) = (&self.shared.manager, kind.kind());
-            return Err(Error::Setup(format!(
-                "the selector of `{controller}` for {kind} returned no label for `{}`\n\nhint: return at least one label from `.claims::<{kind}>(…)`",
-                self.key
-            )));
-        }
+        let wanted = self.claimed_labels(kind)?;
         let mut claimed = Vec::new();
         for child in self.of(kind).children()? {
             if matches(&*child, &wanted) {
@@ -80,6 +64,28 @@ impl<K: AnyObject> Context<K> {
         Ok(claimed)
     }
 
+    /// The labels of the objects of this kind that this object claims.
+    pub(super) fn claimed_labels<C: AnyObject>(&self, kind: &Kind<C>) -> Result<BTreeMap<String, String>> {
+        let Some(selector) = self.shared.claims.get(kind.id()) else {
+            let (controller, kind) = (&self.shared.manager, kind.kind());
+            let text = format!("`{controller}` declares no selector for {kind}");
+            return Err(Error::Setup(format!(
+                "{text}\n\nhint: add `.claims::<{kind}>(…)` to it"
+            )));
+        };
+        let wanted = selector
+            .call(|selector| selector(&self.object))
+            .map_err(|panic| Error::retry(format!("the selector of `claims` panicked: {panic}")))?;
+        if wanted.is_empty() {
+            let (controller, kind) = (&self.shared.manager, kind.kind());
+            return Err(Error::Setup(format!(
+                "the selector of `{controller}` for {kind} returned no label for `{}`\n\nhint: return at least one label from `.claims::<{kind}>(…)`",
+                self.key
+            )));
+        }
+        Ok(wanted)
+    }
+
     async fn may_adopt(&self) -> Result<bool> {
         let live = self.live().await?;
         Ok(live.is_some_and(|live| live.meta().deletion_timestamp.is_none()))
@@ -96,7 +102,7 @@ impl<K: AnyObject> Context<K> {
         Ok(written)
     }
 
-    async fn release<C: AnyObject>(&self, kind: &Kind<C>, child: &C) -> Result<()> {
+    pub(super) async fn release<C: AnyObject>(&self, kind: &Kind<C>, child: &C) -> Result<()> {
         let owners = other_owners(child, uid(&*self.object));
         if let Some(written) = self.set_owners(kind, child, owners).await? {
             // This controller is notified too: another of its objects may adopt the released one.
@@ -136,10 +142,10 @@ impl<K: AnyObject> Context<K> {
         Ok(self.source(kind)?.informer.store())
     }
 
-    pub(super) fn observe_child<C: AnyObject>(&self, kind: &Kind<C>, written: C) -> Result<()> {
+    /// Stores the response to a write in the cache. Returns whether the object belongs there.
+    pub(super) fn observe_child<C: AnyObject>(&self, kind: &Kind<C>, written: C) -> Result<bool> {
         let source = self.source(kind)?;
-        source.informer.observe_write(written, Some(source.subscription));
-        Ok(())
+        Ok(source.informer.observe_write(written, Some(source.subscription)))
     }
 }
 

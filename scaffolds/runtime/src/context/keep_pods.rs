@@ -7,7 +7,7 @@ use std::{
 
 use k8s_openapi::api::core::v1::Pod;
 
-use super::{Context, claim::uid};
+use super::{Context, claim::uid, orphans::matches};
 use crate::{
     api::Requests,
     child::{Ownership, child_name, controller_of},
@@ -163,27 +163,30 @@ impl<K: AnyObject> Context<K> {
             sent += 1;
             self.check_losses().await?;
             let requests = Requests::beside(&self.shared.client, &kind, &key);
-            let made = match requests
-                .create(&self.complete(&kind, pod, &key, &ownership)?, &self.shared.manager)
-                .await
-            {
+            let complete = self.complete(&kind, pod, &key, &ownership)?;
+            let (made, found) = match requests.create(&complete, &self.shared.manager).await {
                 Ok(made) => {
                     kept.created += 1;
-                    made
+                    (made, false)
                 }
                 // An earlier try created the Pod and its response was lost, or another client created it.
                 Err(error) if error.code() == Some(409) => match requests.get(key.name()).await? {
-                    Some(found) => {
-                        // The next reconcile compares its labels with the selector.
-                        self.shared.state.queue.add(self.key.clone(), Priority::Normal);
-                        found
-                    }
+                    Some(found) => (found, true),
                     None => return Err(error),
                 },
                 Err(error) => return Err(error),
             };
-            self.observe_child(&kind, made.clone())?;
-            if controller_of(&made).is_some_and(|controller| controller.uid == owner.uid) && self.counts(&made) {
+            let is_own = controller_of(&made).is_some_and(|controller| controller.uid == owner.uid);
+            // A cache that selects by labels may not have it, so it is compared here.
+            if found && is_own && !matches(&made, &self.claimed_labels(&kind)?) {
+                self.release(&kind, &made).await?;
+                continue;
+            }
+            if self.observe_child(&kind, made.clone())? && found {
+                // The next reconcile finds it in the cache, and adopts it if it is an orphan.
+                self.shared.state.queue.add(self.key.clone(), Priority::Normal);
+            }
+            if is_own && self.counts(&made) {
                 kept.pods.push(Arc::new(made));
             }
         }

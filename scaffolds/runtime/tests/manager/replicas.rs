@@ -12,7 +12,7 @@ use std::{
 use crate::support::{World, faults::failure};
 use k8s_openapi::api::core::v1::{Container, Pod, PodSpec};
 use kube::{CustomResource, CustomResourceExt, ResourceExt, api::ObjectMeta};
-use kubewright_runtime::{Action, Context, Controller, Manager, Reconciler, Result};
+use kubewright_runtime::{Action, Context, Controller, InformerConfig, Manager, Reconciler, Result};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -35,7 +35,7 @@ impl Reconciler<FooBar> for Keeper {
         let template = Pod {
             metadata: ObjectMeta {
                 name: Some(foobar.name_any()),
-                labels: Some(labels(&foobar)),
+                labels: Some(all_labels(&foobar)),
                 ..ObjectMeta::default()
             },
             spec: Some(PodSpec {
@@ -55,6 +55,13 @@ impl Reconciler<FooBar> for Keeper {
 
 fn labels(foobar: &FooBar) -> BTreeMap<String, String> {
     BTreeMap::from([("foobar".to_owned(), foobar.name_any())])
+}
+
+/// As [`labels`], with one more that no claim asks for.
+fn all_labels(foobar: &FooBar) -> BTreeMap<String, String> {
+    let mut all = labels(foobar);
+    all.insert("app".to_owned(), "web".to_owned());
+    all
 }
 
 fn operator(world: &World) -> JoinHandle<Result<()>> {
@@ -281,6 +288,32 @@ async fn a_pod_that_only_its_create_finds_is_released_if_its_labels_were_changed
     running.abort();
     assert_eq!(names(&world), ["a-0", "a-1"]);
     assert_eq!(owners(&world, "a-0"), Value::Null);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_pod_that_leaves_the_cache_with_a_label_causes_no_loop() {
+    // Without the label of the cache it still counts; without the label of the claim it is released.
+    for (label, owned, pods) in [("app", true, vec!["a-0"]), ("foobar", false, vec!["a-0", "a-1"])] {
+        let world = world();
+        let manager = Manager::builder(world.client()).name("test").build();
+        let selector = format!("{label}={}", if label == "app" { "web" } else { "a" });
+        let only_selected = |config: &mut InformerConfig<Pod>| config.label_selector = Some(selector);
+        manager.configure_cache::<Pod>(only_selected).unwrap();
+        let controller = Controller::<FooBar>::new("foobar").claims::<Pod>(labels);
+        controller.register(&manager, Keeper).unwrap();
+        let running = tokio::spawn(async move { manager.run(std::future::pending(), None).await });
+        ask_for(&world, 1);
+        settle().await;
+        world.edit(&at("a-0"), |pod| pod["metadata"]["labels"][label] = json!("isolated"));
+        settle().await;
+        let before = world.requests("").len();
+        settle().await;
+        let after = world.requests("").len() - before;
+        assert!(after < 10, "{label}: {after} requests in a quiet minute");
+        running.abort();
+        assert_eq!(names(&world), pods, "{label}");
+        assert_eq!(owners(&world, "a-0") != Value::Null, owned, "{label}");
+    }
 }
 
 #[tokio::test(start_paused = true)]
