@@ -144,8 +144,10 @@ fn is_name(text: &str) -> bool {
 
 fn in_cluster(name: &str, conversion: Conversion) -> Result<String> {
     let hint = "hint: see `kubectl config current-context`, or name a file";
-    let (cluster, version) = Cluster::find()
-        .map_err(|why| anyhow!("there is no file `{name}`, and no cluster with such a CRD: {why}\n\n{hint}"))?;
+    let (cluster, version) = Cluster::find().map_err(|why| {
+        let (why, hint) = why.split_once("\n\n").unwrap_or((&why, hint));
+        anyhow!("there is no file `{name}`, and no cluster with such a CRD: {why}\n\n{hint}")
+    })?;
     let found = cluster
         .definitions(&[name.to_owned()])
         .map_err(|why| anyhow!("{why}\n\n{hint}"))?;

@@ -9,7 +9,7 @@ use std::{
 use http::Uri;
 use kube::{
     Config,
-    config::{AuthInfo, Cluster, KubeConfigOptions, Kubeconfig, NamedAuthInfo},
+    config::{AuthInfo, Cluster, KubeConfigOptions, Kubeconfig, KubeconfigError, NamedAuthInfo},
 };
 
 use super::{
@@ -43,7 +43,7 @@ pub(crate) async fn config(kubeconfig: Option<&Path>) -> Result<Config, String> 
         Some(path) => from_files(std::slice::from_ref(&path), &format!("`{}`", path.display())).await,
         None => Err(format!(
             "no API server to talk to: not in a pod ({in_cluster}), and there is no `~/.kube/config`\n\n\
-             hint: pass --kubeconfig FILE, or set KUBECONFIG"
+             hint: set KUBECONFIG"
         )),
     }
 }
@@ -72,10 +72,12 @@ async fn from_files(paths: &[PathBuf], source: &str) -> Result<Config, String> {
             without_empty_paths(&mut file, path);
             merged.clone().merge(file)
         });
-        // kube's error contains the path only if the file cannot be opened.
+        // kube's error contains the path only if the file cannot be opened. Below its first line it quotes the file, with tokens
+        // and keys.
+        let why = |error: KubeconfigError| error.to_string().lines().next().unwrap_or_default().to_owned();
         merged = read.map_err(|error| match paths {
-            [_] => format!("{source}: {error}"),
-            _ => format!("{source}: `{}`: {error}", path.display()),
+            [_] => format!("{source}: {}", why(error)),
+            _ => format!("{source}: `{}`: {}", path.display(), why(error)),
         })?;
     }
     from_merged(merged, &Environment::read())

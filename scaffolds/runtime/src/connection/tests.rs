@@ -326,6 +326,23 @@ fn files_of_the_list_that_are_missing_are_skipped() {
     );
 }
 
+#[tokio::test]
+async fn an_error_in_a_file_shows_none_of_its_values() {
+    for user in [
+        "    token: SECRET\n   foo: bar\n",
+        "    token: [SECRET]\n",
+        "    token: \"SECRET\n",
+        "    exec: SECRET\n",
+    ] {
+        let file = path("broken");
+        fs::write(&file, format!("users:\n- name: u\n  user:\n{user}")).unwrap();
+        let why = super::config(Some(&file)).await.err().unwrap();
+        fs::remove_file(&file).unwrap();
+        assert!(why.contains("line 4 ") || why.contains("line 5 "), "{why}");
+        assert!(!why.contains("SECRET") && why.lines().count() == 1, "{why}");
+    }
+}
+
 /// The texts of the note of [`a_plugin_that_does_not_end_is_named_while_it_runs`].
 static NOTED: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
