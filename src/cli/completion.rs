@@ -1,21 +1,24 @@
 //! `kubewright completion`.
 
-use super::session::Session;
 use super::{Cli, NoProject, report};
-use crate::write::Access;
+use crate::project::file;
 use anyhow::{Context, Result};
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, Command, CommandFactory, ValueHint};
 use clap_complete::Shell;
+use std::fs;
 use std::path::Path;
 
 /// Flags of `completion`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
+#[command(
+    override_usage = "kubewright completion <SHELL>",
+    after_help = "\
 Examples:
   source <(kubewright completion bash)
   kubewright completion zsh > ~/.zfunc/_kubewright
-  kubewright completion fish > ~/.config/fish/completions/kubewright.fish")]
+  kubewright completion fish > ~/.config/fish/completions/kubewright.fish"
+)]
 pub struct Args {
     #[command(flatten)]
     _no: NoProject,
@@ -38,8 +41,9 @@ pub fn run(dir: &Path, args: Args) -> Result<()> {
     match args.shell {
         Some(shell) => report::result(&script(shell)?),
         None => {
-            let project = Session::open(dir, Access::Read)?.project;
-            let kinds = project.kind_names(None).into_iter();
+            // Without the lock: a command that asks something in another terminal would keep the shell waiting.
+            let text = fs::read_to_string(dir.join(file::NAME)).context("there is no project")?;
+            let kinds = file::parse(&text)?.kind_names(None).into_iter();
             report::result(&kinds.map(|kind| format!("{kind}\n")).collect::<String>())
         }
     }

@@ -3,7 +3,7 @@
 use super::report;
 use super::session::Session;
 use super::transition::{Seeded, Transition};
-use crate::plan::{FileKind, RelPath, Source};
+use crate::plan::{FileKind, Plan, RelPath, Source};
 use crate::project::{Crates, Project};
 use crate::render::vendor::Texts;
 use crate::write::{Change, Origin, State, text_diff, used_crates, vendored_files, vendored_origin, vendored_state};
@@ -54,6 +54,17 @@ fn unused(session: &Session, project: &Project) -> Result<Vec<Source>> {
 /// Whether a file is a part of the crate.
 pub fn is_of(source: &Source, path: &str) -> bool {
     path.starts_with(&format!("crates/{}/", source.name()))
+}
+
+/// The crates of a plan whose folders are not in the project.
+pub fn absent(session: &Session, plan: &Plan) -> Result<Vec<Source>> {
+    let mut absent = Vec::new();
+    for (folder, entry) in &plan.entries {
+        if entry.kind == FileKind::Vendored && !session.root.is_folder(folder)? {
+            absent.push(entry.source.clone());
+        }
+    }
+    Ok(absent)
 }
 
 /// The changes that delete these files.

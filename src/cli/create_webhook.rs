@@ -217,7 +217,7 @@ impl Args {
 fn version(kind: &Kind) -> Option<Version> {
     let webhooks = kind.webhooks.iter().map(|webhooks| &webhooks.version);
     let webhooks = webhooks.chain(kind.policies().map(|(_, policy)| &policy.version));
-    let mut used = webhooks.chain(kind.controllers.iter().map(|controller| &controller.version));
+    let mut used = webhooks.chain(kind.controllers_by_rank().map(|controller| &controller.version));
     let mut versions = kind.versions.iter().map(|version| &version.name);
     let only = versions.next().filter(|_| versions.next().is_none());
     used.next().or(only).cloned()

@@ -5,11 +5,14 @@ use super::session::{commit, lock, project_change, project_path};
 use super::{crates, kubebuilder, report, templates};
 use crate::plan::{RelPath, plan};
 use crate::project::{Crates, Domain, InvalidName, License, Owner, Project, ProjectName, file};
-use crate::render::{Templates, render};
+use crate::render::{Sources, Templates, cargo_lock, render};
 use crate::write::{Beneath, Change, Intent, Root, compare, is_interrupted, parent_line, quoted};
 use anyhow::{Error, Result, bail};
 use k8s_openapi::jiff::{Timestamp, tz::TimeZone};
 use std::path::{Path, PathBuf};
+
+/// The template of the lock file, which names every dependency.
+const LOCK: &str = "project/Cargo.lock.tera";
 
 /// Flags of `init`.
 #[derive(Debug, clap::Args)]
@@ -79,6 +82,7 @@ pub fn run(dir: &Path, args: Args) -> Result<()> {
             .name
             .fits_objects()
             .map_err(|why| Usage::error(why.to_string()))?;
+        check_packages(&project.name)?;
     }
     let root = lock(dir, |dir, waiting| {
         if dry_run {
@@ -115,6 +119,19 @@ pub fn run(dir: &Path, args: Args) -> Result<()> {
         report::note(&format!("\n{}", crates::to_be_locked(&project)));
     }
     Ok(())
+}
+
+/// Refuses a name whose packages Cargo could not tell from dependencies of the project. Projects of earlier releases keep such a name.
+fn check_packages(name: &ProjectName) -> Result<()> {
+    let lock = Sources::own().templates().get(LOCK).copied().unwrap_or_default();
+    let packages = [name.to_string(), format!("{name}-api")];
+    match packages.iter().find(|name| cargo_lock::has(lock, name)) {
+        Some(package) => Err(Usage::error(format!(
+            "`{name}` cannot name a project: a dependency of every project is the package `{package}`\n\n\
+             hint: choose another name with `--project-name`; the folder may have another one"
+        ))),
+        None => Ok(()),
+    }
 }
 
 /// Whether a repository of a Git host has this file from the beginning, and no other file of the project needs it.
@@ -157,9 +174,22 @@ fn again(found: &str, project: &Project) -> Result<()> {
         report::note("nothing to do: the project exists already");
         return Ok(());
     }
+    let differs = [
+        ("--domain", existing.domain != project.domain),
+        ("--project-name", existing.name != project.name),
+        ("--namespaced", existing.namespaced != project.namespaced),
+        ("--license", existing.license != project.license),
+        ("--owner", existing.owner != project.owner),
+        ("--year", existing.year != project.year),
+        ("--crates", existing.crates != project.crates),
+        ("--templates", existing.templates != project.templates),
+    ];
+    let differs: Vec<_> = differs.iter().filter(|(_, differs)| *differs).collect();
+    let flags: Vec<_> = differs.iter().map(|(flag, _)| format!("`{flag}`")).collect();
     bail!(
-        "this folder has a project already, `{}`, with other inputs\n\nhint: choose another folder with `--dir`",
-        existing.name
+        "this folder has a project already, `{}`, with another value of {}\n\nhint: choose another folder with `--dir`",
+        existing.name,
+        flags.join(", ")
     )
 }
 
@@ -184,6 +214,7 @@ impl Args {
         if let Some(project) = found {
             self.domain.get_or_insert(project.domain);
             self.project_name.get_or_insert(project.name);
+            self.year.get_or_insert(project.year);
         }
         self
     }

@@ -1,9 +1,10 @@
-//! `kubewright sync`: rewrites managed files from PROJECT, conflict markers of a merge included.
+//! `kubewright sync`: rewrites managed files from PROJECT, conflict markers of a merge included, and writes missing crates.
 
 use super::session::{Session, access};
 use super::{crates, report};
 use crate::plan::{FileKind, RelPath, Source};
 use crate::project::Crates;
+use crate::render::File;
 use crate::write::{Intent, Root, State, compare, leftovers, vendored_state};
 use anyhow::Result;
 use std::path::{Path, PathBuf};
@@ -37,33 +38,46 @@ pub fn run(dir: &Path, args: Args) -> Result<()> {
     }
     let project = session.project.clone();
     let plan = session.plan(&project)?;
-    let managed = plan.clone().only(|_, entry| entry.kind == FileKind::Managed);
-    let will = session.render(&project, &managed)?;
-    let intents = will
-        .iter()
-        .map(|(path, file)| {
-            (
-                path.clone(),
-                Intent::Manage {
-                    after: file,
-                    before: None,
-                },
-            )
-        })
-        .collect();
+    if args.templates.is_some() {
+        // A template that does not render would stop every later command.
+        let rendered = |kind| matches!(kind, FileKind::Managed | FileKind::Seeded);
+        session.render(&project, &plan.clone().only(|_, entry| rendered(entry.kind)))?;
+    }
+    let mut missing = Vec::new();
+    for (path, entry) in &plan.entries {
+        let is_missing = || vendored_state(&session.root, path, &entry.source).map(|state| state == State::Missing);
+        if entry.kind == FileKind::Vendored && is_missing()? {
+            missing.push(&entry.source);
+        }
+    }
+    let written = plan.clone().only(|_, entry| match entry.kind {
+        FileKind::Managed => true,
+        FileKind::Vendored => missing.contains(&&entry.source),
+        FileKind::Seeded | FileKind::Derived => false,
+    });
+    let will = session.render(&project, &written)?;
+    let intents = will.iter().map(|(path, file)| (path.clone(), intent(file))).collect();
     let intents = managed_or_ejected(&session, intents)?;
     let mut outcome = compare(&session.root, &intents, false)?;
     outcome.changes.extend(leftovers(&session.root, &will)?);
-    for (path, entry) in plan.entries {
+    for (path, entry) in &plan.entries {
         if entry.kind == FileKind::Vendored {
-            let state = vendored_state(&session.root, &path, &entry.source)?;
-            vendored(&session.root, &path, &entry.source, state);
+            let state = vendored_state(&session.root, path, &entry.source)?;
+            vendored(&session.root, path, &entry.source, state);
         }
     }
     if !session.finish(&project, outcome, args.dry_run)? {
         report::note("nothing to do: the managed files match PROJECT");
     }
     Ok(())
+}
+
+/// A file of a missing crate is new.
+fn intent(after: &File) -> Intent<'_> {
+    match after.kind {
+        FileKind::Vendored => Intent::Seed(after),
+        _ => Intent::Manage { after, before: None },
+    }
 }
 
 /// A managed file without its header belongs to the user, and is not changed.
@@ -85,15 +99,14 @@ fn managed_or_ejected<'a>(
     Ok(intents)
 }
 
-/// `sync` reports edited vendored crates, and does not repair them.
+/// `sync` writes missing crates, and reports edited ones, which it does not repair.
 fn vendored(root: &Root, path: &RelPath, source: &Source, state: State) {
     let restore = root.git(&format!("checkout -- {path}"));
     match state {
-        State::Missing => report::note(&format!("`{path}` is missing; restore it with `{restore}`")),
         State::Edited => report::note(&format!(
             "`{path}` was edited; restore it with `{restore}`, or own it with `kubewright eject {}`",
             source.name()
         )),
-        State::Clean | State::Stale | State::Ejected => {}
+        State::Clean | State::Stale | State::Ejected | State::Missing => {}
     }
 }

@@ -50,6 +50,10 @@ fn read_from(open: &Beneath, folder: &Path) -> Result<Vec<(String, String)>> {
             if at.is_none() && name == ".git" {
                 continue;
             }
+            // A desktop or an editor left it.
+            if is_left_behind(&name) {
+                continue;
+            }
             let path = path_of(at.as_ref(), &name)?;
             match open.folder_entry(&path)? {
                 Some(EntryType::Folder) if path.folders().count() < MAX_DEPTH => open_folders.push(Some(path)),
@@ -76,6 +80,13 @@ fn read_from(open: &Beneath, folder: &Path) -> Result<Vec<(String, String)>> {
     }
     found.sort();
     Ok(found)
+}
+
+/// Whether a file is hidden and no template, such as `.DS_Store`. Templates of hidden files end in `.tera`, and folders of them
+/// may be hidden.
+fn is_left_behind(name: &OsStr) -> bool {
+    let name = name.as_encoded_bytes();
+    name == b".DS_Store" || name.starts_with(b"._") || name.ends_with(b"~") || name.ends_with(b".swp")
 }
 
 fn path_of(folder: Option<&RelPath>, name: &OsStr) -> Result<RelPath> {
@@ -128,6 +139,22 @@ fn hash(texts: &[(String, String)]) -> String {
     )
 }
 
+/// Refuses a link among the last parts of a path: no later command would follow it.
+fn refuse_links(folder: &Path, parts: usize) -> Result<()> {
+    let is_link = |path: &&Path| path.symlink_metadata().is_ok_and(|found| found.is_symlink());
+    match folder.ancestors().take(parts).find(is_link) {
+        None => Ok(()),
+        Some(link) => {
+            let target = folder.canonicalize().unwrap_or_default();
+            bail!(
+                "`{}` is a symbolic link, which no later command would follow\n\nhint: name the folder itself, `{}`",
+                link.display(),
+                target.display()
+            )
+        }
+    }
+}
+
 /// The path from the project to the folder, with `/`, so that a checkout elsewhere finds it too.
 fn relative(project: &Path, folder: &Path) -> Result<String> {
     let absolute =
@@ -141,6 +168,7 @@ fn relative(project: &Path, folder: &Path) -> Result<String> {
     };
     let (from, to) = (parts(&project), parts(&folder));
     let shared = from.iter().zip(&to).take_while(|(a, b)| a == b).count();
+    refuse_links(&folder, to.len() - shared)?;
     if shared == 0 {
         return Ok(folder.display().to_string());
     }

@@ -1,6 +1,6 @@
 //! From one project to another: which files a change of PROJECT creates, rewrites and deletes.
 
-use super::crates::is_of;
+use super::crates::{self, is_of};
 use super::session::Session;
 use crate::plan::{FileKind, Plan, RelPath, Source};
 use crate::project::Project;
@@ -58,7 +58,12 @@ impl Transition {
             // `sync --crates` has refused such crates.
             true => Vec::new(),
         };
-        let was = session.render(&session.project, &only_in(before, &after))?;
+        let absent = match is_moved {
+            true => crates::absent(session, &before)?,
+            false => Vec::new(),
+        };
+        let mut was = session.render(&session.project, &only_in(before, &after))?;
+        was.retain(|path, _| !absent.iter().any(|source| is_of(source, path.as_str())));
         let will = session.render(project, &only_in(after, &known))?;
         let merges = matches!(seeded, Seeded::Merge);
         let mut transition = Self {

@@ -61,8 +61,15 @@ impl Project {
         let name = match &new.name {
             Some(name) => name.clone(),
             // A second run without a name means the existing controller.
-            None => match kind.controllers.iter().find(|it| it.version == api.kind.version) {
-                Some(first) => first.name.clone(),
+            None => match kind.main_controller(&api.kind.version) {
+                // `--force` would overwrite a file that nobody has named.
+                Some(other) if api.replace && !other.is_first_of(kind) => bail!(
+                    "`{}` has no controller of its own name, only `{}`, which `--force` would overwrite\n\n\
+                     hint: name the controller with `--controller-name`",
+                    kind.name,
+                    other.name
+                ),
+                Some(main) => main.name.clone(),
                 None => self.free_controller_name(kind)?,
             },
         };

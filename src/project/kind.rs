@@ -166,7 +166,18 @@ impl Kind {
         let uses = |controller: &Controller| controller.version == *version;
         match self.controllers.iter().any(uses) {
             true => None,
-            false => self.controllers.first(),
+            false => self.controllers_by_rank().next(),
         }
+    }
+
+    /// Its controllers: first the one that is named after the kind, then the others by name.
+    pub fn controllers_by_rank(&self) -> impl Iterator<Item = &Controller> {
+        let (main, others): (Vec<_>, Vec<_>) = self.controllers.iter().partition(|it| it.is_first_of(self));
+        main.into_iter().chain(others)
+    }
+
+    /// The first of its controllers that use this version.
+    pub fn main_controller(&self, version: &Version) -> Option<&Controller> {
+        self.controllers_by_rank().find(|it| it.version == *version)
     }
 }

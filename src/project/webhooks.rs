@@ -106,7 +106,7 @@ impl Project {
 
     /// The name of the kind's first controller, or one made of the kind, unless another kind's webhooks have its file.
     pub(super) fn free_webhook_name(&self, kind: &Kind) -> Result<ControllerName> {
-        let controllers = kind.controllers.iter().map(|controller| controller.name.clone());
+        let controllers = kind.controllers_by_rank().map(|controller| controller.name.clone());
         let is_free = |name: &ControllerName| {
             let of_kind = |own: &Kind| own.is(&kind.group, &kind.name);
             let has = |other: &&Kind| {

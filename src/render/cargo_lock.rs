@@ -38,6 +38,12 @@ pub fn without(text: &str, names: &[String]) -> String {
     format!("{head}{}\n", kept.trim_end())
 }
 
+/// Whether a lock, or a template of one, has a package of this name.
+pub fn has(text: &str, name: &str) -> bool {
+    let line = format!("name = \"{name}\"");
+    text.lines().any(|other| other == line)
+}
+
 /// The versions of the packages of these names.
 pub fn versions(text: &str, names: &[String]) -> BTreeSet<String> {
     let found = packages(text).into_keys().filter(|[name, ..]| names.contains(name));

@@ -173,7 +173,8 @@ impl<'a> Writer<'a> {
                 bytes,
                 executable: step.executable,
                 replaced: replaced.as_ref(),
-                durable: false,
+                // With the edits of the user, whose only other copy is deleted with the journal.
+                durable: step.before.is_some(),
             };
             if done.first && step.before.is_none() {
                 // There is no earlier file to keep, and a partial file after a crash is recognised by its beginning.

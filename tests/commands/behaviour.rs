@@ -151,8 +151,20 @@ fn repeated_commands_have_nothing_to_do() {
         );
     }
     assert_same(&before, &tree(dir.path()));
-    kubewright(dir.path(), &["init", "--domain", "other.com", "--project-name", "x"])
-        .refuses(1, &["has a project already"]);
+    kubewright(dir.path(), &["init", "--domain", "other.com", "--project-name", "x"]).refuses(
+        1,
+        &[
+            "has a project already",
+            "another value of `--domain`, `--project-name`, `--owner`",
+        ],
+    );
+    // Also in another year.
+    let path = dir.path().join("PROJECT");
+    let text = fs::read_to_string(&path).unwrap();
+    let year = text.lines().find(|line| line.starts_with("year:")).unwrap();
+    fs::write(&path, text.replace(year, "year: 2020")).unwrap();
+    let run = kubewright(dir.path(), &INIT[..5]).succeeds();
+    assert!(run.stderr.contains("nothing to do"), "{}", run.stderr);
 }
 
 #[test]
@@ -307,6 +319,27 @@ fn a_deleted_crate_that_only_other_crates_use_is_missing() {
 }
 
 #[test]
+fn a_deleted_crate_is_written_again_by_sync_and_in_another_form() {
+    let dir = project();
+    let archived = tree(dir.path());
+    let delete = || fs::remove_dir_all(dir.path().join("crates/runtime")).unwrap();
+    delete();
+    let run = kubewright(dir.path(), &["sync"]).succeeds();
+    assert!(run.stdout.contains("create crates/runtime/"), "{}", run.stdout);
+    assert_same(&archived, &tree(dir.path()));
+    kubewright(dir.path(), &["sync", "--crates", "vendored"]).succeeds();
+    let vendored = tree(dir.path());
+    kubewright(dir.path(), &["sync", "--crates", "archives"]).succeeds();
+    assert_same(&archived, &tree(dir.path()));
+    delete();
+    kubewright(dir.path(), &["sync", "--crates", "vendored"]).succeeds();
+    assert_same(&vendored, &tree(dir.path()));
+    delete();
+    kubewright(dir.path(), &["sync", "--crates", "archives"]).succeeds();
+    assert_same(&archived, &tree(dir.path()));
+}
+
+#[test]
 fn an_ejected_crate_is_not_checked_or_replaced() {
     let dir = project();
     kubewright(dir.path(), &["sync", "--crates", "vendored"]).succeeds();
@@ -337,6 +370,18 @@ fn a_forced_pattern_replaces_the_reconciler() {
     kubewright(dir.path(), &api("create", &["--pattern", "minimal", "--force"])).succeeds();
     assert_ne!(fs::read(dir.path().join("src/controllers/foobar.rs")).unwrap(), child);
     assert_eq!(state(dir.path(), "src/controllers/foobar.rs"), "clean");
+}
+
+#[test]
+#[cfg(unix)]
+fn kinds_are_completed_while_another_command_holds_the_project() {
+    let dir = project_without_crates();
+    create(dir.path(), "test", "FooBar").succeeds();
+    let lock = fs::File::open(dir.path()).unwrap();
+    lock.lock().unwrap();
+    let mut print = cli::command(dir.path(), &["completion", "--kinds"]);
+    let printed = print.current_dir(dir.path()).output().unwrap();
+    assert_eq!(printed.stdout, b"FooBar\n");
 }
 
 #[test]

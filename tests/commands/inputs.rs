@@ -361,8 +361,62 @@ fn own_templates_replace_built_in_ones_and_their_changes_are_detected() {
             .contains("New rules.")
     );
     write("{{ project.nam }}\n");
-    kubewright(&target, &["sync", "--templates", own.to_str().unwrap()]).succeeds();
-    kubewright(&target, &["plan"]).refuses(1, &["template `project/docs/house.md.tera` does not render"]);
+    kubewright(&target, &["sync", "--templates", own.to_str().unwrap()])
+        .refuses(1, &["template `project/docs/house.md.tera` does not render"]);
+    write("{# managed #}\nNew rules.\n");
+    // What a desktop or an editor leaves there changes nothing.
+    fs::write(own.join("project/docs/.DS_Store"), [0, 255]).unwrap();
+    kubewright(&target, &["plan"]).succeeds();
+}
+
+#[cfg(unix)]
+#[test]
+fn templates_behind_a_link_are_refused_before_they_are_recorded() {
+    let dir = tempfile::tempdir().unwrap();
+    let own = dir.path().join("own");
+    fs::create_dir_all(own.join("project/docs")).unwrap();
+    fs::write(own.join("project/docs/house.md.tera"), "Rules.\n").unwrap();
+    std::os::unix::fs::symlink(&own, dir.path().join("link")).unwrap();
+    let target = dir.path().join("project");
+    let args = ["init", "--domain", "example.com", "--project-name", "x", "--templates"];
+    for path in ["link", "link/../own"] {
+        let link = dir.path().join(path).display().to_string();
+        kubewright(&target, &[&args[..], &[&link]].concat())
+            .refuses(1, &["link` is a symbolic link", "name the folder itself"]);
+        assert!(!target.join("PROJECT").exists());
+    }
+}
+
+#[test]
+fn a_project_is_not_called_as_a_dependency() {
+    for name in ["log", "kube", "tower"] {
+        let dir = tempfile::tempdir().unwrap();
+        kubewright(dir.path(), &["init", "--domain", "example.com", "--project-name", name])
+            .refuses(2, &[&format!("is the package `{name}`"), "`--project-name`"]);
+        assert!(!dir.path().join("PROJECT").exists());
+    }
+}
+
+#[test]
+fn without_a_name_the_controller_of_the_kinds_name_is_meant() {
+    let dir = project_without_crates();
+    create(dir.path(), "test", "FooBar").succeeds();
+    let audit = ["--resource=false", "--controller-name", "audit", "--pattern", "minimal"];
+    kubewright(dir.path(), &api("create", &audit)).succeeds();
+    let before = fs::read(dir.path().join("src/controllers/audit.rs")).unwrap();
+    let run = kubewright(dir.path(), &api("create", &[])).succeeds();
+    assert!(run.stderr.contains("nothing to do"), "{}", run.stderr);
+    let force = ["--force", "--yes", "--pattern", "deployment", "--image", "nginx:1"];
+    kubewright(dir.path(), &api("create", &force)).succeeds();
+    assert_eq!(fs::read(dir.path().join("src/controllers/audit.rs")).unwrap(), before);
+    kubewright(dir.path(), &["create", "webhook", "--kind", "FooBar", "--validation"]).succeeds();
+    assert!(dir.path().join("src/webhooks/foobar.rs").exists());
+
+    let dir = project_without_crates();
+    create(dir.path(), "test", "FooBar").succeeds();
+    kubewright(dir.path(), &api("create", &audit)).succeeds();
+    let registry = fs::read_to_string(dir.path().join("PROJECT")).unwrap();
+    assert!(registry.contains("audit"), "{registry}");
 }
 
 #[test]
