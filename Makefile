@@ -13,7 +13,7 @@ help: ## This list.
 build: ## The command line, in target/debug.
 	$(CARGO) build --locked --bin kubewright
 
-demo: ## Generate an operator, run it and watch it until an object is Ready.
+demo: ## Generate an operator, run it, and watch creation, repair and deletion of 25 objects.
 	@tests/demo
 
 fmt: ## Format the workspace.

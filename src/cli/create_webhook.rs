@@ -22,10 +22,10 @@ stored version, and each other version. They move fields of one name and type,
 and do not compile where you have to decide.
 
 `--policy` writes expressions that the API server evaluates itself: no server,
-no certificate, and no request fails while the operator is down. Where the
-object alone decides, a rule on the type, `#[kube(validation = …)]`, would do.
-`--policy=mutating` writes expressions that change objects; what is always the
-same, a default in the schema does.
+no certificate, and no request fails while the operator is down. If a rule
+needs only the object, prefer a rule on the type: `#[kube(validation = …)]`.
+`--policy=mutating` writes expressions that change objects; for a constant
+value, use a default in the schema.
 
 Examples:
   kubewright create webhook --kind FooBar --defaulting --validation

@@ -54,7 +54,7 @@ pub fn run(dir: &Path, args: Args) -> Result<()> {
     }
     session.finish(&project, outcome, args.dry_run)?;
     if !args.dry_run {
-        report::note("\nnext:\n  make manifests   updates config/webhook, config/policy and the RBAC role");
+        report::note("\nnext:\n  make manifests   updates the manifests of webhooks and policies, and the RBAC role");
         in_the_cluster(&before, &project);
     }
     Ok(())

@@ -46,7 +46,7 @@ const PROJECT_VERSION: Flag = flag(
 const LICENSE_FILE: Flag = flag(
     "license-file",
     "",
-    "write your text into `LICENSE`, and your headers with a tool for them: lines above a header that kubewright wrote stay",
+    "write your text into `LICENSE`, and add headers with another tool: lines above kubewright's own header stay",
 );
 const MAKE: Flag = flag(
     "make",

@@ -25,7 +25,7 @@ impl Project {
             bail!(
                 "the group `{full}` is not one of this project: its groups are `{0}` and those that end with `.{0}`\n\n\
                  hint: take it over in a project of that domain: `kubewright init --domain {domain}`; \
-                 without `--own` the kind stays that of its owner",
+                 without `--own` its owner keeps the kind",
                 self.domain
             );
         };

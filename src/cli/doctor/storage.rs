@@ -36,7 +36,7 @@ pub(super) fn findings(project: &Project, cluster: Option<&Cluster>) -> Vec<Find
         Err(reason) => {
             let unread = Finding::new("storage", Verdict::Warning, reason);
             let unasked = known.iter().filter_map(Known::unasked);
-            [unread.hint("it takes a user who may get customresourcedefinitions")]
+            [unread.hint("use an account that may get customresourcedefinitions")]
                 .into_iter()
                 .chain(unasked)
                 .collect()
