@@ -1,12 +1,13 @@
 //! `kubewright completion`.
 
+use super::session::project_path;
 use super::{Cli, NoProject, report};
 use crate::project::file;
+use crate::write::Beneath;
 use anyhow::{Context, Result};
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, Command, CommandFactory, ValueHint};
 use clap_complete::Shell;
-use std::fs;
 use std::path::Path;
 
 /// Flags of `completion`.
@@ -42,8 +43,11 @@ pub fn run(dir: &Path, args: Args) -> Result<()> {
         Some(shell) => report::result(&script(shell)?),
         None => {
             // Without the lock: a command that asks something in another terminal would keep the shell waiting.
-            let text = fs::read_to_string(dir.join(file::NAME)).context("there is no project")?;
-            let kinds = file::parse(&text)?.kind_names(None).into_iter();
+            let text = Beneath::open(dir)?
+                .read(&project_path())?
+                .context("there is no project")?;
+            let project = file::parse(&String::from_utf8_lossy(&text))?;
+            let kinds = project.kind_names(None).into_iter();
             report::result(&kinds.map(|kind| format!("{kind}\n")).collect::<String>())
         }
     }

@@ -139,19 +139,15 @@ fn hash(texts: &[(String, String)]) -> String {
     )
 }
 
-/// Refuses a link among the last parts of a path: no later command would follow it.
-fn refuse_links(folder: &Path, parts: usize) -> Result<()> {
-    let is_link = |path: &&Path| path.symlink_metadata().is_ok_and(|found| found.is_symlink());
-    match folder.ancestors().take(parts).find(is_link) {
-        None => Ok(()),
-        Some(link) => {
-            let target = folder.canonicalize().unwrap_or_default();
-            bail!(
-                "`{}` is a symbolic link, which no later command would follow\n\nhint: name the folder itself, `{}`",
-                link.display(),
-                target.display()
-            )
-        }
+/// Refuses a link among these parts below `base`: no later command would follow it.
+fn refuse_links(base: &Path, parts: &Path) -> Result<()> {
+    match Beneath::open_without_links(base, &parts.to_string_lossy()) {
+        Ok(_) => Ok(()),
+        Err(_) => bail!(
+            "`{}` is a symbolic link, or behind one, which no later command would follow\n\nhint: name the folder itself, `{}`",
+            parts.display(),
+            base.join(parts).canonicalize().unwrap_or_default().display()
+        ),
     }
 }
 
@@ -168,7 +164,8 @@ fn relative(project: &Path, folder: &Path) -> Result<String> {
     };
     let (from, to) = (parts(&project), parts(&folder));
     let shared = from.iter().zip(&to).take_while(|(a, b)| a == b).count();
-    refuse_links(&folder, to.len() - shared)?;
+    let base: PathBuf = to[..shared].iter().collect();
+    refuse_links(&base, &to[shared..].iter().collect::<PathBuf>())?;
     if shared == 0 {
         return Ok(folder.display().to_string());
     }

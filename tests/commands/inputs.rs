@@ -381,8 +381,10 @@ fn templates_behind_a_link_are_refused_before_they_are_recorded() {
     let args = ["init", "--domain", "example.com", "--project-name", "x", "--templates"];
     for path in ["link", "link/../own"] {
         let link = dir.path().join(path).display().to_string();
-        kubewright(&target, &[&args[..], &[&link]].concat())
-            .refuses(1, &["link` is a symbolic link", "name the folder itself"]);
+        kubewright(&target, &[&args[..], &[&link]].concat()).refuses(
+            1,
+            &["` is a symbolic link, or behind one", "name the folder itself", "/own`"],
+        );
         assert!(!target.join("PROJECT").exists());
     }
 }
