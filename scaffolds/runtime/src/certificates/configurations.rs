@@ -1,7 +1,11 @@
 //! The objects that name the authorities which clients trust: configurations and definitions for API servers, a ConfigMap
 //! for Prometheus.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{
+    collections::BTreeSet,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
 
 use k8s_openapi::ByteString;
 use kube::{
@@ -9,6 +13,7 @@ use kube::{
     api::{ApiResource, DynamicObject, GroupVersionKind, Patch, PatchParams},
 };
 use serde_json::{Value, json};
+use tokio::time::Instant;
 
 use super::{Affixes, Configured, definitions::Converter, hint, plan::State, secret::unless_conflict, trust};
 use crate::{
@@ -32,6 +37,8 @@ pub(super) struct Configuration {
     resource: ApiResource,
     place: Place,
     pub(super) informer: Informer<DynamicObject>,
+    /// The last revision that this process has written, and when.
+    written: Mutex<Option<(u64, Instant)>>,
 }
 
 /// The place of authorities in an object.
@@ -102,6 +109,7 @@ impl Configuration {
             resource,
             place,
             informer,
+            written: Mutex::default(),
         }
     }
 
@@ -148,7 +156,8 @@ impl Configuration {
     }
 
     /// Makes the object name the authorities of a state, if it does not. Returns whether it does, as far as this
-    /// process has seen.
+    /// process has seen. One that another client has changed back is written again after `pause`: another process of the
+    /// operator, which API servers reach elsewhere, would write at once too, for ever.
     ///
     /// # Errors
     ///
@@ -158,6 +167,7 @@ impl Configuration {
         client: &Client,
         state: &State,
         [manager, name]: [&str; 2],
+        pause: Duration,
     ) -> Result<bool, String> {
         let object = self.object()?;
         let bundle = ByteString(state.bundle().into_bytes());
@@ -171,6 +181,10 @@ impl Configuration {
             }
             Said::Later => return Ok(false),
             Said::Wrong => {}
+        }
+        let last = *self.written.lock().unwrap_or_else(PoisonError::into_inner);
+        if last.is_some_and(|(revision, at)| revision == state.revision && at.elapsed() < pause) {
+            return Ok(false);
         }
         if let Place::Conversion(converter) = &self.place {
             converter.answers(state, name).await?;
@@ -188,6 +202,9 @@ impl Configuration {
         }));
         let params = PatchParams::apply(manager).force();
         let written = self.api(client).patch(self.key.name(), &params, &patch).await;
+        if written.is_ok() {
+            *self.written.lock().unwrap_or_else(PoisonError::into_inner) = Some((state.revision, Instant::now()));
+        }
         unless_conflict(written.map(|_| ())).map_err(|error| self.failed(&error))?;
         // The watch will show it.
         Ok(false)

@@ -211,7 +211,8 @@ impl Keeper {
         let mut shown = true;
         let mut failed = None;
         for configuration in &self.configurations {
-            let published = configuration.publish(&self.settings.client, state, self.publisher());
+            let (client, pause) = (&self.settings.client, self.settings.pace.look);
+            let published = configuration.publish(client, state, self.publisher(), pause);
             // One that cannot be written keeps no other from being written.
             shown &= published.await.unwrap_or_else(|why| {
                 failed.get_or_insert(why);

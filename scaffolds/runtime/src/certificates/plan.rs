@@ -90,7 +90,7 @@ impl State {
             Some(Step::Renew)
         } else if self.next.is_none() && now >= self.authority.renewal() {
             Some(Step::Announce)
-        } else if self.names != names && self.authority.until > now || has_room && now >= self.leaf.renewal() {
+        } else if self.lacks(names) && self.authority.until > now || has_room && now >= self.leaf.renewal() {
             Some(Step::Renew)
         } else if self.old.as_ref().is_some_and(|old| now >= old.until) {
             Some(Step::Forget)
@@ -133,10 +133,21 @@ impl State {
             }
         }
         if matches!(step, Step::Switch | Step::Renew | Step::Restart) {
-            self.names = names.to_vec();
-            self.leaf = leaf(&self.authority, &self.issuer, names, [now, now + lives.leaf])?;
+            let mut all = names.to_vec();
+            if self.lacks(names) {
+                // Processes with other names, as during a rolling update, would remove each other's for ever. A later renewal
+                // drops the names that nobody misses.
+                all.extend(self.names.iter().filter(|name| !names.contains(name)).cloned());
+            }
+            self.leaf = leaf(&self.authority, &self.issuer, &all, [now, now + lives.leaf])?;
+            self.names = all;
         }
         Ok(self)
+    }
+
+    /// Whether the leaf is not valid for all of these names.
+    fn lacks(&self, names: &[String]) -> bool {
+        names.iter().any(|name| !self.names.contains(name))
     }
 
     /// The same certificates under another revision.
@@ -268,5 +279,19 @@ mod tests {
         assert_eq!(state.due(&other, START, true), Some(Step::Renew));
         let renamed = state.after(Step::Renew, &other, START, LIVES).unwrap();
         assert_eq!(renamed.due(&other, START, true), None);
+    }
+
+    #[test]
+    fn processes_with_different_names_share_a_leaf() {
+        let [one, other] = [["a.b.svc", "one"], ["a.b.svc", "other"]].map(|names| names.map(str::to_owned).to_vec());
+        let mut state = State::new(one.clone(), 1, START, LIVES).unwrap();
+        assert_eq!(state.due(&other, START, true), Some(Step::Renew));
+        state = state.after(Step::Renew, &other, START, LIVES).unwrap();
+        for names in [&one, &other, &names()] {
+            assert_eq!(state.due(names, START, true), None);
+        }
+        // A name that nobody needs leaves with the next renewal.
+        state = next(&state, Step::Renew, 60);
+        assert_eq!(state.names, names());
     }
 }

@@ -1,7 +1,11 @@
 //! The metrics of the process, under the names of Prometheus' client libraries. They are read from `/proc/self`, so
 //! only on Linux. And the number of tasks of its runtime, on every system.
 
-use std::{fs, str::FromStr};
+use std::{
+    fs,
+    str::FromStr,
+    sync::atomic::{AtomicU64, Ordering},
+};
 
 use tokio::runtime::Handle;
 
@@ -26,11 +30,19 @@ pub(super) fn register(metrics: &Metrics) {
     if stat(USER_TIME).is_none() {
         return;
     }
+    let last = AtomicU64::default();
     metrics.computed_counter(
         "process_cpu_seconds_total",
         "Time that this process used processors, in seconds.",
         &[],
-        || (stat(USER_TIME).unwrap_or_default() + stat(SYSTEM_TIME).unwrap_or_default()) / TICKS,
+        // Without free file descriptors it cannot be read: a counter that falls would be taken for a restart.
+        move || match used() {
+            Some(seconds) => {
+                last.store(seconds.to_bits(), Ordering::Relaxed);
+                seconds
+            }
+            None => f64::from_bits(last.load(Ordering::Relaxed)),
+        },
     );
     let gauge = |name, help, value: fn() -> Option<f64>| {
         metrics.computed(name, help, &[], move || value().unwrap_or(f64::NAN));
@@ -48,6 +60,10 @@ pub(super) fn register(metrics: &Metrics) {
         "When this process was started, in seconds since 1970.",
         started,
     );
+}
+
+fn used() -> Option<f64> {
+    Some((stat(USER_TIME)? + stat(SYSTEM_TIME)?) / TICKS)
 }
 
 fn stat(field: usize) -> Option<f64> {

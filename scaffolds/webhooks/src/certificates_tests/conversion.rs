@@ -75,6 +75,31 @@ async fn story(client: Client, namespace: &str) {
     migrated(&foobars).await;
 }
 
+/// Two processes that API servers reach at different addresses, as an operator in the cluster and one on a machine.
+#[tokio::test(flavor = "multi_thread")]
+async fn two_processes_with_different_addresses_do_not_overwrite_each_other_in_a_loop() {
+    let server = ApiServer::new(ServerOptions::default());
+    let (client, namespace) = (Client::new(server.service(), "default"), "default");
+    let foobars = FooBars {
+        client: &client,
+        namespace,
+    };
+    let _one = converted(&foobars).await;
+    let _other = operator(&client, namespace).await;
+    let path = format!("{DEFINITIONS}/foobars.test.example.com");
+    let generation = async || {
+        let request = http::Request::get(&path);
+        let (_, definition) = send(&client, request, &Value::Null).await;
+        definition["metadata"]["generation"].as_u64().unwrap()
+    };
+    sleep(Duration::from_secs(2)).await;
+    let before = generation().await;
+    sleep(Duration::from_secs(4)).await;
+    // Each writes once in a look, which takes 200 ms here.
+    let writes = generation().await - before;
+    assert!(writes <= 2 * 22, "{writes} in four seconds");
+}
+
 /// v1 written, v2 read and written, v1 read.
 async fn written_and_read(foobars: &FooBars<'_>) {
     let (_, before) = foobars.get("v1").await;
