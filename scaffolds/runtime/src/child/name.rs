@@ -18,6 +18,12 @@ pub fn child_name(name: &str, suffix: &str) -> String {
     shortened(format!("{name}-{suffix}"), MAX_NAME)
 }
 
+/// `<name>-<suffix>`, the name of a Job: as [`child_name`], but of at most 63 bytes, because Kubernetes puts it into a label
+/// of the Job's Pods, and refuses a longer one.
+pub fn job_name(name: &str, suffix: &str) -> String {
+    shortened(format!("{name}-{suffix}"), MAX_LABEL)
+}
+
 /// The name of an object as a label value. A longer name (over 63 bytes) is cut as in [`child_name`].
 pub fn label_value(name: &str) -> String {
     shortened(name.to_owned(), MAX_LABEL)

@@ -15,7 +15,7 @@ use kube::{
 };
 use kubewright_runtime::{
     Action, Completion, Conditions, Context, Controller, Error, EventType, Manager, Reconciler,
-    Result, child_name,
+    Result, job_name,
 };
 
 use crate::app::App;
@@ -149,7 +149,7 @@ fn job(object: &Report, image: &str) -> Job {
     };
     Job {
         metadata: ObjectMeta {
-            name: Some(child_name(&object.name_any(), "report")),
+            name: Some(job_name(&object.name_any(), "report")),
             ..ObjectMeta::default()
         },
         spec: Some(JobSpec {

@@ -17,9 +17,11 @@ use api::test::v1::{Store, StoreBackup, StoreRestore};
 use k8s_openapi::api::apps::v1::StatefulSet;
 use k8s_openapi::api::core::v1::{ConfigMap, Secret, Service};
 use k8s_openapi::api::policy::v1::PodDisruptionBudget;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use kube::ResourceExt;
 use kubewright_runtime::{
-    Action, Cleanup, Conditions, Context, Controller, Manager, Reconciler, Result, child_name,
+    Action, Cleanup, Conditions, Context, Controller, Error, Manager, Reconciler, Result,
+    child_name,
 };
 
 use self::backups::{BACKUPS, RESTORES, indexed, target};
@@ -99,33 +101,53 @@ impl<M: Members> Reconciler<Store> for StoreReconciler<M> {
     }
 
     async fn reconcile(&self, cx: &Context<Store>, object: Arc<Store>) -> Result<Action> {
-        let work = Work {
-            cx,
-            object: &object,
-            name: name_of(&object),
-            image: &self.image,
-            members: &self.members,
-        };
+        let work = self.work(cx, &object);
         if !object.spec.paused {
             work.apply_children().await?;
         }
         let seen = work.look().await?;
         let step = decide::next(&object.spec, &seen);
-        work.take(&step, &seen).await?;
-        work.report(&step, &seen).await?;
+        // A step that fails must not hide the state of the members.
+        let taken = work.take(&step, &seen).await;
+        work.report(&step, &seen, taken.as_ref().err()).await?;
+        taken?;
         let pause = if step.is_work() { WORKING } else { STEADY };
         Ok(Action::At(cx.now() + pause))
     }
 
-    // Runs instead of `reconcile` once the object is deleted, with its children still there.
+    // Runs instead of `reconcile` once the object is deleted. Its children are still there, unless it was deleted in the
+    // foreground.
     async fn cleanup(&self, cx: &Context<Store>, object: Arc<Store>) -> Result<Cleanup> {
-        let Some(text) = backups::last(cx, &object).await? else {
+        let Some(mut text) = backups::last(cx, &object).await? else {
             return Ok(Cleanup::Done);
         };
+        // The backup waits until the status says that it can be made.
+        let work = self.work(cx, &object);
+        let seen = work.look().await?;
+        if seen.set.is_none() {
+            text = "its members are gone: set spec.backups.onDeletion to false";
+        }
         let ready = cx.condition(READY, false, "BackingUp", text);
-        let change = cx.patch_status(|status| status.conditions.set(ready));
+        let available = work.available(&seen);
+        let change = cx.patch_status(|status| {
+            status.restoring = seen.restoring.clone();
+            status.conditions.set(ready);
+            status.conditions.set(available);
+        });
         change.await?;
         Ok(Cleanup::Pending(WORKING))
+    }
+}
+
+impl<M> StoreReconciler<M> {
+    fn work<'a>(&'a self, cx: &'a Context<Store>, object: &'a Store) -> Work<'a, M> {
+        Work {
+            cx,
+            object,
+            name: name_of(object),
+            image: &self.image,
+            members: &self.members,
+        }
     }
 }
 
@@ -140,18 +162,19 @@ struct Work<'a, M> {
 }
 
 impl<M> Work<'_, M> {
-    async fn report(&self, step: &Step, seen: &Observed) -> Result<()> {
+    async fn report(&self, step: &Step, seen: &Observed, failure: Option<&Error>) -> Result<()> {
         let ready = match step {
             Step::Done => Some(true),
             Step::Paused => None,
             _ => Some(false),
         };
-        let text = step.to_string();
+        let text = match failure {
+            Some(failure) => format!("{step}: {failure}"),
+            None => step.to_string(),
+        };
         let ready = self.cx.condition(READY, ready, step.phase(), text);
+        let available = self.available(seen);
         let (healthy, all) = (seen.healthy(), seen.members.len());
-        let text = format!("{healthy} of {all} members are healthy");
-        let most = healthy * 2 > all;
-        let available = self.cx.condition(AVAILABLE, most, "Members", text);
         // The patch is sent only if it changes something.
         let change = self.cx.patch_status(|status| {
             status.observed_generation = self.object.metadata.generation;
@@ -164,13 +187,20 @@ impl<M> Work<'_, M> {
             status.selector = Some(self.selector());
             status.restoring = match step {
                 Step::Restore(name) => Some(name.clone()),
-                _ => None,
+                _ => seen.restoring.clone(),
             };
             status.conditions.set(ready);
             status.conditions.set(available);
         });
         change.await?;
         Ok(())
+    }
+
+    fn available(&self, seen: &Observed) -> Condition {
+        let (healthy, all) = (seen.healthy(), seen.members.len());
+        let text = format!("{healthy} of {all} members are healthy");
+        let most = healthy * 2 > all;
+        self.cx.condition(AVAILABLE, most, "Members", text)
     }
 }
 
@@ -181,7 +211,6 @@ mod tests {
     use k8s_openapi::api::apps::v1::StatefulSetStatus;
     use k8s_openapi::api::core::v1::Pod;
     use kube::api::ObjectMeta;
-    use kubewright_runtime::Error;
     use kubewright_runtime::testing::{Rehearsal, Rehearsed, from_yaml};
 
     use super::*;
@@ -244,6 +273,10 @@ mod tests {
         }
         let played = reconcile(later, object).await?;
         assert!(played.result.is_err());
+        let object: Store = played.object("sample").expect("it is there");
+        let conditions = object.status.expect("a status").conditions;
+        let ready = conditions.find(READY).expect("a condition");
+        assert!(ready.message.ends_with("its data has not been moved"));
         let set: StatefulSet = played.object(NAME).expect("a StatefulSet");
         assert_eq!(set.spec.replicas, Some(3));
         Ok(())

@@ -7,7 +7,7 @@ use k8s_openapi::api::batch::v1::Job;
 use kube::ResourceExt;
 use kubewright_runtime::{
     Action, Cleanup, Completion, Conditions, Context, Controller, EventType, Manager, Reconciler,
-    Result, child_name,
+    Result, job_name,
 };
 
 use super::store::image;
@@ -65,7 +65,7 @@ impl Reconciler<StoreBackup> for StoreBackupReconciler {
         object: Arc<StoreBackup>,
     ) -> Result<Action> {
         let target = cx.get::<Store>(&object.spec.target)?;
-        let name = child_name(&object.name_any(), JOB);
+        let name = job_name(&object.name_any(), JOB);
         let job = cx.child::<Job>(&name)?;
         let step = next(&object, target.as_deref(), job.as_deref());
         match (&step, &target) {
@@ -106,12 +106,12 @@ impl Reconciler<StoreBackup> for StoreBackupReconciler {
         cx: &Context<StoreBackup>,
         object: Arc<StoreBackup>,
     ) -> Result<Cleanup> {
-        let name = child_name(&object.name_any(), JOB);
+        let name = job_name(&object.name_any(), JOB);
         let Some(job) = cx.child::<Job>(&name)? else {
             // There is no data.
             return Ok(Cleanup::Done);
         };
-        let name = child_name(&object.name_any(), DELETION);
+        let name = job_name(&object.name_any(), DELETION);
         let deletion = cx.child::<Job>(&name)?;
         match deletion.map(|it| Completion::of(&it)) {
             Some(Completion::Complete) => return Ok(Cleanup::Done),

@@ -7,7 +7,7 @@ use k8s_openapi::api::batch::v1::Job;
 use kube::ResourceExt;
 use kubewright_runtime::{
     Action, Completion, Conditions, Context, Controller, EventType, Manager, ObjectKey, Reconciler,
-    Result, child_name,
+    Result, job_name,
 };
 
 use super::store::backups::{has_succeeded, target};
@@ -77,7 +77,7 @@ impl Reconciler<StoreRestore> for StoreRestoreReconciler {
             target: cx.get(&object.spec.target)?,
             backup: cx.get(&object.spec.backup)?,
         };
-        let name = child_name(&object.name_any(), JOB);
+        let name = job_name(&object.name_any(), JOB);
         let job = cx.child::<Job>(&name)?;
         let step = next(&object, &seen, job.as_deref());
         match (&step, &seen.target, &seen.backup) {

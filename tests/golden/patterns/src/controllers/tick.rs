@@ -14,7 +14,7 @@ use k8s_openapi::jiff::{SignedDuration, Timestamp};
 use kube::{ResourceExt, api::ObjectMeta};
 use kubewright_runtime::{
     Action, Completion, Conditions, Context, Controller, Manager, Reconciler, Result, Schedule,
-    child_name,
+    job_name,
 };
 
 use crate::app::App;
@@ -165,7 +165,7 @@ fn job(object: &Tick, at: Timestamp, image: &str) -> Job {
     let annotation = (SCHEDULED_AT.to_owned(), at.to_string());
     Job {
         metadata: ObjectMeta {
-            name: Some(child_name(&object.name_any(), &at.as_second().to_string())),
+            name: Some(job_name(&object.name_any(), &at.as_second().to_string())),
             annotations: Some([annotation].into()),
             ..ObjectMeta::default()
         },
@@ -312,7 +312,7 @@ mod tests {
 
     #[tokio::test]
     async fn each_time_has_one_job() -> Result<()> {
-        let name = |time: &str| child_name("sample", &at(time).as_second().to_string());
+        let name = |time: &str| job_name("sample", &at(time).as_second().to_string());
         let mut played = reconcile(Rehearsal::at(at("12:10:00")), object()).await?;
         for wanted in ["12:00:00", "13:00:00", "14:00:00"] {
             // The second reconcile of a time creates nothing.

@@ -37,8 +37,13 @@ pub struct Backups {
 }
 
 impl Backups {
-    /// A pure function of the object, its backups and the time.
-    pub fn of(object: &Store, made: &[Arc<StoreBackup>], now: Timestamp) -> Self {
+    /// A pure function of the object, its backups, the names of those that are [needed], and the time.
+    pub fn of(
+        object: &Store,
+        made: &[Arc<StoreBackup>],
+        needed: &[String],
+        now: Timestamp,
+    ) -> Self {
         let Some(spec) = &object.spec.backups else {
             return Self::default();
         };
@@ -52,13 +57,17 @@ impl Backups {
             let ended = ended.filter(|it| has_succeeded(it) == Some(success));
             let ended = ended.filter(|it| it.metadata.deletion_timestamp.is_none());
             let surplus = ended.skip(spec.keep as usize).map(|it| it.name_any());
+            let surplus = surplus.filter(|name| !needed.contains(name));
             backups.surplus.extend(surplus);
         }
-        let is_running = scheduled.iter().any(|(_, it)| has_succeeded(it).is_none());
+        let mut running = (scheduled.iter().map(|(_, it)| it))
+            .filter(|it| it.metadata.deletion_timestamp.is_none());
+        let is_running = running.any(|it| has_succeeded(it).is_none());
         if let Some(schedule) = spec.schedule.as_ref().filter(|_| !is_running) {
             let created = object.metadata.creation_timestamp.as_ref();
             let last = scheduled.first().map(|(at, _)| *at);
-            let since = last.or(created.map(|it| it.0)).unwrap_or(now);
+            // Backups of an earlier object of this name say nothing about this one.
+            let since = last.max(created.map(|it| it.0)).unwrap_or(now);
             match Schedule::parse(schedule, None) {
                 Ok(schedule) => backups.due = schedule.latest(since, now),
                 Err(error) => backups.fault = Some(error.to_string()),
@@ -77,6 +86,15 @@ pub fn restore(restores: &[Arc<StoreRestore>], has_data: impl Fn(&str) -> bool) 
     let open = restores.iter().filter(is_open);
     let oldest = open.min_by_key(|it| (it.creation_timestamp(), it.name_any()));
     oldest.map(|it| it.name_any())
+}
+
+/// The names of the backups of restores that have not ended.
+pub fn needed(restores: &[Arc<StoreRestore>]) -> Vec<String> {
+    let open = restores.iter().filter(|it| {
+        let status = it.status.as_ref();
+        status.is_none_or(|status| status.completion_time.is_none())
+    });
+    open.map(|it| it.spec.backup.clone()).collect()
 }
 
 /// Whether a backup has succeeded, once it has ended.
@@ -198,7 +216,7 @@ mod tests {
 
     #[test]
     fn the_latest_missed_time_is_due_once_no_backup_runs() {
-        let due = |made: &[_], now| Backups::of(&object(), made, at(now)).due;
+        let due = |made: &[_], now| Backups::of(&object(), made, &[], at(now)).due;
         assert_eq!(due(&[], "2026-01-01T00:59:59Z"), None);
         let one = Some(at("2026-01-01T01:00:00Z"));
         assert_eq!(due(&[], "2026-01-01T01:59:59Z"), one);
@@ -206,6 +224,8 @@ mod tests {
         let nine = Some(at("2026-01-01T09:00:00Z"));
         assert_eq!(due(&[made(1, Some(false))], "2026-01-01T09:30:00Z"), nine);
         assert_eq!(due(&[made(9, Some(true))], "2026-01-01T09:30:00Z"), None);
+        // It is of an earlier object.
+        assert_eq!(due(&[made(0, Some(true))], "2026-01-01T00:59:59Z"), None);
     }
 
     #[test]
@@ -215,12 +235,14 @@ mod tests {
         requested.annotations_mut().clear();
         let all = [&all[..], &[Arc::new(requested)]].concat();
         let now = at("2026-01-01T04:30:00Z");
-        assert_eq!(Backups::of(&object(), &all, now).surplus, names(&all[..1]));
+        let surplus = |all: &[_], needed: &[_]| Backups::of(&object(), all, needed, now).surplus;
+        assert_eq!(surplus(&all, &[]), names(&all[..1]));
+        assert!(surplus(&all, &names(&all[..1])).is_empty());
         // Once is enough.
         let mut deleted = all.clone();
         let deletion = Some(Time(now));
         Arc::make_mut(&mut deleted[0]).metadata.deletion_timestamp = deletion;
-        assert!(Backups::of(&object(), &deleted, now).surplus.is_empty());
+        assert!(surplus(&deleted, &[]).is_empty());
     }
 
     #[test]
@@ -228,7 +250,7 @@ mod tests {
         let mut object = object();
         let backups = object.spec.backups.as_mut().expect("it has backups");
         backups.schedule = Some("hourly".to_owned());
-        let backups = Backups::of(&object, &[], at("2026-01-01T01:00:00Z"));
+        let backups = Backups::of(&object, &[], &[], at("2026-01-01T01:00:00Z"));
         assert!(backups.fault.is_some());
     }
 }

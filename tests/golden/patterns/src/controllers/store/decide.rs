@@ -10,7 +10,7 @@ use super::backups::Backups;
 /// The present state of the cluster and of the members.
 #[derive(Default)]
 pub struct Observed {
-    /// The number of Pods, also of those that no StatefulSet owns.
+    /// The ordinal after the last Pod's, also if no StatefulSet owns that Pod.
     pub pods: i32,
     /// Missing before the first reconcile, and while it is replaced.
     pub set: Option<Set>,
@@ -19,6 +19,8 @@ pub struct Observed {
     pub backups: Backups,
     /// The name of the StoreRestore to run.
     pub restore: Option<String>,
+    /// The name of the StoreRestore that may be running.
+    pub restoring: Option<String>,
 }
 
 impl Observed {
@@ -101,6 +103,10 @@ pub fn next(spec: &StoreSpec, seen: &Observed) -> Step {
         // The Pods of a replaced StatefulSet stay, and are members of the next one.
         return Step::Create(spec.members.max(seen.pods));
     };
+    // Its Job works with all members, whatever happens to one of them meanwhile.
+    if let Some(name) = &seen.restoring {
+        return Step::Restore(name.clone());
+    }
     if !set.is_observed {
         return wait("the StatefulSet has not been observed yet");
     }
@@ -384,6 +390,18 @@ mod tests {
             restore(seen);
         });
         assert!(matches!(broken, Step::Wait(_)));
+    }
+
+    #[test]
+    fn a_restore_that_runs_is_not_disturbed() {
+        let disturbed = after(|spec, seen| {
+            spec.members = 1;
+            seen.backups.due = Some(Timestamp::UNIX_EPOCH);
+            seen.members[2].outdated = true;
+            down(&mut seen.members[2]);
+            seen.restoring = Some("a".to_owned());
+        });
+        assert_eq!(disturbed, Step::Restore("a".to_owned()));
     }
 
     #[test]

@@ -27,7 +27,10 @@ impl<M: Members> Work<'_, M> {
         let key = self.cx.key().to_string();
         let made = self.cx.by_index::<StoreBackup>(BACKUPS, &key)?;
         let restores = self.cx.by_index::<StoreRestore>(RESTORES, &key)?;
-        let mut backups = Backups::of(self.object, &made, self.cx.now());
+        // A restore of another object may need a backup of this one.
+        let needed = backups::needed(&self.cx.list::<StoreRestore>()?);
+        let now = self.cx.now();
+        let mut backups = Backups::of(self.object, &made, &needed, now);
         if let Some(at) = backups.due {
             let name = backups::name(self.object, at);
             let taken = self.cx.get::<StoreBackup>(&name)?;
@@ -38,10 +41,15 @@ impl<M: Members> Work<'_, M> {
             let backup: Option<Arc<StoreBackup>> = self.cx.get(name).ok().flatten();
             backup.is_some_and(|it| has_succeeded(&it) == Some(true))
         };
+        let status = self.object.status.as_ref();
+        let restoring = status.and_then(|it| it.restoring.clone());
+        let mut started = restores.clone();
+        started.retain(|it| Some(it.name_any()) == restoring);
         let mut seen = Observed {
-            pods: pods.len() as i32,
+            pods: pods.iter().filter_map(after).max().unwrap_or(0),
             backups,
             restore: restore(&restores, has_data),
+            restoring: restore(&started, has_data),
             ..Observed::default()
         };
         let set = self.cx.child::<StatefulSet>(&self.name)?;
@@ -86,6 +94,13 @@ impl<M: Members> Work<'_, M> {
             ..Member::default()
         }
     }
+}
+
+/// The ordinal after that of a Pod.
+fn after(pod: &Pod) -> Option<i32> {
+    let name = pod.name_any();
+    let ordinal: i32 = name.rsplit_once('-')?.1.parse().ok()?;
+    Some(ordinal + 1)
 }
 
 fn named<'a, K: Resource>(objects: &'a [K], name: &str) -> Option<&'a K> {
