@@ -378,7 +378,7 @@ impl Args {
 }
 
 fn served_already(kind: &Kind) -> anyhow::Error {
-    let (name, version) = match kind.controllers.first() {
+    let (name, version) = match kind.controllers_by_rank().next() {
         Some(controller) => (controller.name.as_str(), controller.version.as_str()),
         None => ("", ""),
     };

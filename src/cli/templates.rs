@@ -50,7 +50,6 @@ fn read_from(open: &Beneath, folder: &Path) -> Result<Vec<(String, String)>> {
             if at.is_none() && name == ".git" {
                 continue;
             }
-            // A desktop or an editor left it.
             if is_left_behind(&name) {
                 continue;
             }
@@ -82,11 +81,10 @@ fn read_from(open: &Beneath, folder: &Path) -> Result<Vec<(String, String)>> {
     Ok(found)
 }
 
-/// Whether a file is hidden and no template, such as `.DS_Store`. Templates of hidden files end in `.tera`, and folders of them
-/// may be hidden.
+/// Whether a file has a name that desktops and editors give to files which they leave behind.
 fn is_left_behind(name: &OsStr) -> bool {
     let name = name.as_encoded_bytes();
-    name == b".DS_Store" || name.starts_with(b"._") || name.ends_with(b"~") || name.ends_with(b".swp")
+    name == b".DS_Store" || name.ends_with(b"~") || name.ends_with(b".swp")
 }
 
 fn path_of(folder: Option<&RelPath>, name: &OsStr) -> Result<RelPath> {
@@ -139,23 +137,26 @@ fn hash(texts: &[(String, String)]) -> String {
     )
 }
 
-/// Refuses a link among these parts below `base`: no later command would follow it.
-fn refuse_links(base: &Path, parts: &Path) -> Result<()> {
-    match Beneath::open_without_links(base, &parts.to_string_lossy()) {
-        Ok(_) => Ok(()),
-        Err(_) => bail!(
-            "`{}` is a symbolic link, or behind one, which no later command would follow\n\nhint: name the folder itself, `{}`",
-            parts.display(),
-            base.join(parts).canonicalize().unwrap_or_default().display()
-        ),
-    }
+/// The path without links, as far as it exists.
+fn resolved(path: &Path) -> Result<PathBuf> {
+    let fail = || format!("cannot resolve `{}`", path.display());
+    let path = std::path::absolute(path).with_context(fail)?;
+    let known = path
+        .ancestors()
+        .find_map(|known| Some((known, known.canonicalize().ok()?)));
+    let Some((known, real)) = known else { return Ok(path) };
+    let rest = path.strip_prefix(known).with_context(fail)?;
+    Ok(if rest.as_os_str().is_empty() {
+        real
+    } else {
+        real.join(rest)
+    })
 }
 
-/// The path from the project to the folder, with `/`, so that a checkout elsewhere finds it too.
+/// The path from the project to the folder, with `/`, so that a checkout elsewhere finds it too. Of the folder itself, if the user
+/// names a link to it: no later command follows one.
 fn relative(project: &Path, folder: &Path) -> Result<String> {
-    let absolute =
-        |path: &Path| std::path::absolute(path).with_context(|| format!("cannot resolve `{}`", path.display()));
-    let (project, folder) = (absolute(project)?, absolute(folder)?);
+    let (project, folder) = (resolved(project)?, resolved(folder)?);
     let parts = |path: &Path| {
         path.components()
             .filter(|part| *part != Component::CurDir)
@@ -164,8 +165,6 @@ fn relative(project: &Path, folder: &Path) -> Result<String> {
     };
     let (from, to) = (parts(&project), parts(&folder));
     let shared = from.iter().zip(&to).take_while(|(a, b)| a == b).count();
-    let base: PathBuf = to[..shared].iter().collect();
-    refuse_links(&base, &to[shared..].iter().collect::<PathBuf>())?;
     if shared == 0 {
         return Ok(folder.display().to_string());
     }

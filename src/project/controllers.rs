@@ -64,9 +64,10 @@ impl Project {
             None => match kind.main_controller(&api.kind.version) {
                 // `--force` would overwrite a file that nobody has named.
                 Some(other) if api.replace && !other.is_first_of(kind) => bail!(
-                    "`{}` has no controller of its own name, only `{}`, which `--force` would overwrite\n\n\
+                    "`{}` has no controller of its own name in version `{}`, only `{}`, which `--force` would overwrite\n\n\
                      hint: name the controller with `--controller-name`",
                     kind.name,
+                    api.kind.version,
                     other.name
                 ),
                 Some(main) => main.name.clone(),

@@ -22,7 +22,7 @@ impl Records {
         let below = |folder: Option<PathBuf>, path: &str| folder.map(|folder| folder.join(path));
         let candidates = [
             below(variable("XDG_STATE_HOME"), "kubewright"),
-            below(env::home_dir(), ".local/state/kubewright"),
+            below(variable("HOME"), ".local/state/kubewright"),
             below(variable("LOCALAPPDATA"), "kubewright"),
             below(variable("XDG_RUNTIME_DIR"), "kubewright"),
             Some(env::temp_dir().join(system::temporary())),

@@ -371,22 +371,27 @@ fn own_templates_replace_built_in_ones_and_their_changes_are_detected() {
 
 #[cfg(unix)]
 #[test]
-fn templates_behind_a_link_are_refused_before_they_are_recorded() {
+fn a_link_to_templates_is_recorded_as_their_folder() {
     let dir = tempfile::tempdir().unwrap();
     let own = dir.path().join("own");
     fs::create_dir_all(own.join("project/docs")).unwrap();
     fs::write(own.join("project/docs/house.md.tera"), "Rules.\n").unwrap();
     std::os::unix::fs::symlink(&own, dir.path().join("link")).unwrap();
     let target = dir.path().join("project");
-    let args = ["init", "--domain", "example.com", "--project-name", "x", "--templates"];
-    for path in ["link", "link/../own"] {
-        let link = dir.path().join(path).display().to_string();
-        kubewright(&target, &[&args[..], &[&link]].concat()).refuses(
-            1,
-            &["` is a symbolic link, or behind one", "name the folder itself", "/own`"],
-        );
-        assert!(!target.join("PROJECT").exists());
-    }
+    let link = dir.path().join("link").display().to_string();
+    let args = [
+        "init",
+        "--domain",
+        "example.com",
+        "--project-name",
+        "x",
+        "--templates",
+        &link,
+    ];
+    kubewright(&target, &args).succeeds();
+    let registry = fs::read_to_string(target.join("PROJECT")).unwrap();
+    assert!(registry.contains("path: ../own"), "{registry}");
+    kubewright(&target, &["plan"]).succeeds();
 }
 
 #[test]

@@ -19,8 +19,8 @@ type Test<K> = Authored<dyn Fn(&Delta<K>) -> bool + Send + Sync>;
 /// A test of a [`Delta`], with access to the old and the new object. Cheap to clone.
 ///
 /// # Guarantees
-/// The named predicates filter updates only: additions, deletions and invalid objects pass all of them, and so does the
-/// update that asks for a deletion, for which a finalizer waits. Resyncs pass too, unless a predicate documents otherwise. [`Predicate::new`] filters all deltas. If a
+/// The named predicates filter updates only: additions, deletions and invalid objects pass all of them, and so does an object
+/// that is to be deleted, for which a finalizer waits. Resyncs pass too, unless a predicate documents otherwise. [`Predicate::new`] filters all deltas. If a
 /// predicate panics in a controller, the delta passes, and the panic is logged: an unnecessary wake-up costs one
 /// reconcile, a lost one leaves the object unreconciled.
 ///
@@ -95,14 +95,15 @@ impl<K> Clone for Filter<K> {
 
 impl<K: Resource + 'static> Predicate<K> {
     /// Passes the updates, additions and resyncs that this predicate rejects, and rejects those that it passes.
-    /// Deletions, requests to delete and invalid objects are not negated: the negation passes those that the predicate
-    /// passes.
+    /// Deletions, objects that are to be deleted and invalid objects are not negated: the negation passes those that the
+    /// predicate passes.
     #[must_use]
     #[allow(clippy::should_implement_trait)] // `!predicate` would read as a condition.
     pub fn not(self) -> Self {
         Self::new(move |delta| match delta {
             Delta::Deleted(_) | Delta::Invalid { .. } => self.test(delta),
-            Delta::Updated { old, new } if asks_for_deletion(&**old, &**new) => self.test(delta),
+            Delta::Updated { new, .. } if is_to_be_deleted(&**new) => self.test(delta),
+            Delta::Added { object, .. } | Delta::Resync(object) if is_to_be_deleted(&**object) => self.test(delta),
             _ => !self.test(delta),
         })
     }
@@ -130,8 +131,8 @@ impl<K: Resource + 'static> Predicate<K> {
     }
 
     /// Objects with these labels, in the API's syntax (`app=web,tier in (a, b)`). An update passes if the old or the
-    /// new object matches, so that an object that no longer matches is seen too. All deletions, requests to delete and
-    /// invalid objects pass.
+    /// new object matches, so that an object that no longer matches is seen too. Deletions, objects that are to be
+    /// deleted, and invalid objects pass.
     ///
     /// # Errors
     /// If the text is not a valid selector.
@@ -140,8 +141,8 @@ impl<K: Resource + 'static> Predicate<K> {
         Ok(Self::new(move |delta| {
             let selected = |object: &K| selector.matches(object.meta().labels.as_ref().unwrap_or(&BTreeMap::new()));
             match delta {
-                Delta::Added { object, .. } | Delta::Resync(object) => selected(object),
-                Delta::Updated { old, new } => asks_for_deletion(&**old, &**new) || selected(old) || selected(new),
+                Delta::Added { object, .. } | Delta::Resync(object) => selected(object) || is_to_be_deleted(&**object),
+                Delta::Updated { old, new } => is_to_be_deleted(&**new) || selected(old) || selected(new),
                 Delta::Deleted(_) | Delta::Invalid { .. } => true,
             }
         }))
@@ -149,15 +150,15 @@ impl<K: Resource + 'static> Predicate<K> {
 
     fn changed<V: PartialEq>(value: impl Fn(&K) -> V + Send + Sync + 'static) -> Self {
         Self::new(move |delta| match delta {
-            Delta::Updated { old, new } => asks_for_deletion(&**old, &**new) || value(old) != value(new),
+            Delta::Updated { old, new } => is_to_be_deleted(&**new) || value(old) != value(new),
             _ => true,
         })
     }
 }
 
-/// Whether this update is the request to delete the object, which has finalizers.
-fn asks_for_deletion<K: Resource>(old: &K, new: &K) -> bool {
-    old.meta().deletion_timestamp.is_none() && new.meta().deletion_timestamp.is_some()
+/// Whether somebody has asked to delete the object, which has finalizers.
+fn is_to_be_deleted<K: Resource>(object: &K) -> bool {
+    object.meta().deletion_timestamp.is_some()
 }
 
 impl<K> Clone for Predicate<K> {

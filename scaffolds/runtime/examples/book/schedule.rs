@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use k8s_openapi::{api::batch::v1::Job, jiff::Timestamp};
 use kube::ResourceExt;
-use kubewright_runtime::{Action, Completion, Context, Error, Manager, Reconciler, Result, child_name};
+use kubewright_runtime::{Action, Completion, Context, Error, Manager, Reconciler, Result, job_name};
 use serde_json::json;
 
 use crate::foobar::FooBar;
@@ -48,7 +48,7 @@ impl Reconciler<FooBar> for Hourly {
 }
 
 fn job(foobar: &FooBar, hour: i64) -> Result<Job> {
-    let name = child_name(&foobar.name_any(), &hour.to_string());
+    let name = job_name(&foobar.name_any(), &hour.to_string());
     let container = json!({"name": "main", "image": "busybox", "args": ["echo", foobar.spec.target]});
     let template = json!({"spec": {"restartPolicy": "Never", "containers": [container]}});
     serde_json::from_value(json!({"metadata": {"name": name}, "spec": {"template": template}})).map_err(Error::retry)

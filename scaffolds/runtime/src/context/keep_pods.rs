@@ -100,8 +100,8 @@ impl<K: AnyObject> Context<K> {
     /// - Within a process: a created Pod is in the cache before the call returns, and a deleted one does not count,
     ///   even if the watch is late.
     /// - If the response to a create is lost, or the process is killed: the next try uses the same name, with the
-    ///   lowest free number, so the API server refuses to create a Pod that exists. That Pod is counted, and this
-    ///   object is reconciled once more.
+    ///   lowest free number, so the API server refuses to create a Pod that exists. That Pod is counted if it
+    ///   has the claimed labels, and released otherwise.
     /// - After a restart: the first list of an informer is a quorum read.
     ///
     /// # Errors

@@ -56,7 +56,7 @@ impl EventSource {
         let controller = format!("{}/{}", dns_name(operator, 253), qualified(controller));
         Self {
             controller,
-            instance: cut(&format!("{operator}-{host}"), WORD),
+            instance: cut(format!("{operator}-{host}"), WORD),
         }
     }
 }

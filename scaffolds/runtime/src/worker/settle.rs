@@ -62,7 +62,11 @@ impl<K: AnyObject, R: Reconciler<K>> Worker<K, R> {
                     let delay = delay.max(UNWRITTEN_MIN_DELAY);
                     self.shared.state.queue.add_after(cx.key.clone(), priority, delay);
                 }
-                Next::At(at) => self.alarms.set(&cx.key, at, priority),
+                Next::At(at) => {
+                    let soonest = cx.now().saturating_add(UNWRITTEN_MIN_DELAY);
+                    self.alarms
+                        .set(&cx.key, soonest.map_or(at, |soonest| at.max(soonest)), priority);
+                }
                 Next::Nothing | Next::Backoff => {}
             }
             return Outcome::Requeue;

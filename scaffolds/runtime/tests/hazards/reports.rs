@@ -46,6 +46,7 @@ impl Reconciler<FooBar> for ByTarget {
                 match target {
                     "polls" => return Ok(Action::RequeueAfter(Duration::from_secs(100))),
                     "polls-often" => return Ok(Action::RequeueAfter(Duration::from_millis(1))),
+                    "clock-often" => return Ok(Action::At(cx.now() + Duration::from_millis(2))),
                     "clock" => return Ok(Action::At(cx.now() + Duration::from_secs(100))),
                     _ => {}
                 }
@@ -271,7 +272,7 @@ async fn a_condition_that_cannot_be_set_back_is_not_written_in_a_loop() {
 
 #[tokio::test(start_paused = true)]
 async fn a_success_whose_condition_cannot_be_set_back_runs_again_at_its_time() {
-    for (target, every) in [("polls", 100), ("polls-often", 30), ("clock", 100)] {
+    for (target, every) in [("polls", 100), ("polls-often", 30), ("clock", 100), ("clock-often", 30)] {
         let world = world();
         world.put(&at("a"), foobar(target));
         forbid(&world);

@@ -139,12 +139,19 @@ async fn a_request_to_delete_passes_every_named_predicate() {
         let world = world();
         let mut object = foobar("x");
         object["metadata"]["finalizers"] = json!([FINALIZER]);
-        world.put(&at("works-a"), object);
-        let running = run(&world, &script, controller().predicate(predicate));
+        world.put(&at("works-a"), object.clone());
+        let running = run(&world, &script, controller().predicate(predicate.clone()));
         seconds(1).await;
         world.delete(&at("works-a"));
         seconds(60).await;
         assert!(world.object(&at("works-a")).is_none(), "cleaned up");
+        // Also if it was deleted while no operator ran.
+        world.put(&at("works-a"), object);
+        running.stop().await.unwrap();
+        world.delete(&at("works-a"));
+        let running = run(&world, &script, controller().predicate(predicate));
+        seconds(60).await;
+        assert!(world.object(&at("works-a")).is_none(), "cleaned up by the next process");
         running.stop().await.unwrap();
     }
 }

@@ -103,12 +103,16 @@ pub fn next(spec: &StoreSpec, seen: &Observed) -> Step {
         // The Pods of a replaced StatefulSet stay, and are members of the next one.
         return Step::Create(spec.members.max(seen.pods));
     };
-    // Its Job works with all members, whatever happens to one of them meanwhile.
-    if let Some(name) = &seen.restoring {
-        return Step::Restore(name.clone());
-    }
     if !set.is_observed {
         return wait("the StatefulSet has not been observed yet");
+    }
+    // Its Job works with all members, whatever happens to one of them meanwhile. A full volume may be why it does not end.
+    if let Some(name) = &seen.restoring {
+        let small = with(seen, |member| member.volume == Volume::Small);
+        if small.is_empty() {
+            return Step::Restore(name.clone());
+        }
+        return Step::Grow(small);
     }
     // It takes no time: another object waits for the end.
     if let Some(at) = seen.backups.due {
@@ -402,6 +406,11 @@ mod tests {
             seen.restoring = Some("a".to_owned());
         });
         assert_eq!(disturbed, Step::Restore("a".to_owned()));
+        let full = after(|_, seen| {
+            seen.members[1].volume = Volume::Small;
+            seen.restoring = Some("a".to_owned());
+        });
+        assert_eq!(full, Step::Grow(vec![1]));
     }
 
     #[test]

@@ -45,8 +45,9 @@ impl<M: Members> Work<'_, M> {
         let restoring = status.and_then(|it| it.restoring.clone());
         let mut started = restores.clone();
         started.retain(|it| Some(it.name_any()) == restoring);
+        let after = pods.iter().filter_map(|pod| self.after(pod));
         let mut seen = Observed {
-            pods: pods.iter().filter_map(after).max().unwrap_or(0),
+            pods: after.max().unwrap_or(0),
             backups,
             restore: restore(&restores, has_data),
             restoring: restore(&started, has_data),
@@ -80,6 +81,13 @@ impl<M: Members> Work<'_, M> {
         Ok(seen)
     }
 
+    /// The ordinal after that of a member's Pod.
+    fn after(&self, pod: &Pod) -> Option<i32> {
+        let (name, ordinal) = pod.metadata.name.as_deref()?.rsplit_once('-')?;
+        let ordinal: i32 = ordinal.parse().ok().filter(|_| name == self.name)?;
+        ordinal.checked_add(1)
+    }
+
     async fn member(&self, ordinal: i32, pod: Option<&Pod>, status: &StatefulSetStatus) -> Member {
         let Some(pod) = pod else {
             return Member::default().with("has no Pod");
@@ -94,13 +102,6 @@ impl<M: Members> Work<'_, M> {
             ..Member::default()
         }
     }
-}
-
-/// The ordinal after that of a Pod.
-fn after(pod: &Pod) -> Option<i32> {
-    let name = pod.name_any();
-    let ordinal: i32 = name.rsplit_once('-')?.1.parse().ok()?;
-    Some(ordinal + 1)
 }
 
 fn named<'a, K: Resource>(objects: &'a [K], name: &str) -> Option<&'a K> {
