@@ -237,7 +237,7 @@ fn all_commands_work_without_vendored_crates() {
         dir.path(),
         &["init", "--domain", "example.com", "--project-name", "foobar-operator"],
     );
-    said.refuses(1, &["with other inputs"]);
+    said.refuses(1, &["with another value of `--license`, `--crates`"]);
 }
 
 #[test]
