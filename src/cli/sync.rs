@@ -7,6 +7,7 @@ use crate::project::Crates;
 use crate::render::File;
 use crate::write::{Intent, Root, State, compare, leftovers, vendored_state};
 use anyhow::Result;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// Flags of `sync`.
@@ -43,16 +44,16 @@ pub fn run(dir: &Path, args: Args) -> Result<()> {
         let rendered = |kind| matches!(kind, FileKind::Managed | FileKind::Seeded);
         session.render(&project, &plan.clone().only(|_, entry| rendered(entry.kind)))?;
     }
-    let mut missing = Vec::new();
+    let mut states = BTreeMap::new();
     for (path, entry) in &plan.entries {
-        let is_missing = || vendored_state(&session.root, path, &entry.source).map(|state| state == State::Missing);
-        if entry.kind == FileKind::Vendored && is_missing()? {
-            missing.push(&entry.source);
+        if entry.kind == FileKind::Vendored {
+            let state = vendored_state(&session.root, path, &entry.source)?;
+            states.insert(path, (&entry.source, state));
         }
     }
-    let written = plan.clone().only(|_, entry| match entry.kind {
+    let written = plan.clone().only(|path, entry| match entry.kind {
         FileKind::Managed => true,
-        FileKind::Vendored => missing.contains(&&entry.source),
+        FileKind::Vendored => states.get(path).is_some_and(|(_, state)| *state == State::Missing),
         FileKind::Seeded | FileKind::Derived => false,
     });
     let will = session.render(&project, &written)?;
@@ -60,11 +61,8 @@ pub fn run(dir: &Path, args: Args) -> Result<()> {
     let intents = managed_or_ejected(&session, intents)?;
     let mut outcome = compare(&session.root, &intents, false)?;
     outcome.changes.extend(leftovers(&session.root, &will)?);
-    for (path, entry) in &plan.entries {
-        if entry.kind == FileKind::Vendored {
-            let state = vendored_state(&session.root, path, &entry.source)?;
-            vendored(&session.root, path, &entry.source, state);
-        }
+    for (path, (source, state)) in states {
+        vendored(&session.root, path, source, state);
     }
     if !session.finish(&project, outcome, args.dry_run)? {
         report::note("nothing to do: the managed files match PROJECT");

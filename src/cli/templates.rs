@@ -81,7 +81,7 @@ fn read_from(open: &Beneath, folder: &Path) -> Result<Vec<(String, String)>> {
     Ok(found)
 }
 
-/// Whether a file has a name that desktops and editors give to files which they leave behind.
+/// Whether desktops or editors leave files of this name behind.
 fn is_left_behind(name: &OsStr) -> bool {
     let name = name.as_encoded_bytes();
     name == b".DS_Store" || name.ends_with(b"~") || name.ends_with(b".swp")

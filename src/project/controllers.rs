@@ -62,7 +62,7 @@ impl Project {
             Some(name) => name.clone(),
             // A second run without a name means the existing controller.
             None => match kind.main_controller(&api.kind.version) {
-                // `--force` would overwrite a file that nobody has named.
+                // `--force` would overwrite a controller that the user has not named.
                 Some(other) if api.replace && !other.is_first_of(kind) => bail!(
                     "`{}` has no controller of its own name in version `{}`, only `{}`, which `--force` would overwrite\n\n\
                      hint: name the controller with `--controller-name`",

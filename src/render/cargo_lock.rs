@@ -38,7 +38,7 @@ pub fn without(text: &str, names: &[String]) -> String {
     format!("{head}{}\n", kept.trim_end())
 }
 
-/// Whether a lock, or a template of one, has a package of this name.
+/// Whether a lock or its template contains a package of this name.
 pub fn has(text: &str, name: &str) -> bool {
     let line = format!("name = \"{name}\"");
     text.lines().any(|other| other == line)

@@ -364,7 +364,7 @@ fn own_templates_replace_built_in_ones_and_their_changes_are_detected() {
     kubewright(&target, &["sync", "--templates", own.to_str().unwrap()])
         .refuses(1, &["template `project/docs/house.md.tera` does not render"]);
     write("{# managed #}\nNew rules.\n");
-    // What a desktop or an editor leaves there changes nothing.
+    // Files of desktops and editors change nothing.
     fs::write(own.join("project/docs/.DS_Store"), [0, 255]).unwrap();
     kubewright(&target, &["plan"]).succeeds();
 }

@@ -31,8 +31,8 @@ pub struct Predicate<K> {
 }
 
 impl<K: 'static> Predicate<K> {
-    /// Any test of all deltas. If it rejects deletions of children or watched objects, they are lost; those of a controller's
-    /// [own kind](crate::Controller::predicate) are not.
+    /// Any test of all deltas. A deletion of a child or a watched object is lost if the test rejects it. A controller gets all
+    /// deletions of its [own kind](crate::Controller::predicate).
     pub fn new(test: impl Fn(&Delta<K>) -> bool + Send + Sync + 'static) -> Self {
         Self {
             test: Authored::new(Arc::new(test)),
@@ -156,7 +156,7 @@ impl<K: Resource + 'static> Predicate<K> {
     }
 }
 
-/// Whether somebody has asked to delete the object, which has finalizers.
+/// Whether the object is deleted once its finalizers are gone.
 fn is_to_be_deleted<K: Resource>(object: &K) -> bool {
     object.meta().deletion_timestamp.is_some()
 }

@@ -66,7 +66,7 @@ impl Conditions for Vec<Condition> {
     }
 }
 
-/// Whether a condition may have this reason: `^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$` (ibid.).
+/// Whether `text` is a valid reason of a condition: `^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$` (ibid.).
 pub(crate) fn is_reason(text: &str) -> bool {
     let is_inner = |byte: u8| byte.is_ascii_alphanumeric() || b"_,:".contains(&byte);
     text.len() <= REASON

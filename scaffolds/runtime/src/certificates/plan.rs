@@ -136,7 +136,7 @@ impl State {
             let mut all = names.to_vec();
             if self.lacks(names) {
                 // Processes with other names, as during a rolling update, would remove each other's for ever. A later renewal
-                // drops the names that nobody misses.
+                // drops the names that no process needs.
                 all.extend(self.names.iter().filter(|name| !names.contains(name)).cloned());
             }
             self.leaf = leaf(&self.authority, &self.issuer, &all, [now, now + lives.leaf])?;
@@ -145,7 +145,7 @@ impl State {
         Ok(self)
     }
 
-    /// Whether the leaf is not valid for all of these names.
+    /// Whether the leaf lacks one of these names.
     fn lacks(&self, names: &[String]) -> bool {
         names.iter().any(|name| !self.names.contains(name))
     }
@@ -290,7 +290,7 @@ mod tests {
         for names in [&one, &other, &names()] {
             assert_eq!(state.due(names, START, true), None);
         }
-        // A name that nobody needs leaves with the next renewal.
+        // The next renewal drops a name that no process needs.
         state = next(&state, Step::Renew, 60);
         assert_eq!(state.names, names());
     }

@@ -10,13 +10,13 @@ pub(super) fn keys(owned: &Value) -> impl Iterator<Item = (&str, Map<String, Val
     })
 }
 
-/// Whether an item of a server's list, which has all its key fields, has this key.
+/// Whether an item of a server's list has this key. Such an item has all its key fields.
 pub(super) fn has_key(item: &Value, key: &Map<String, Value>) -> bool {
     !key.is_empty() && key.iter().all(|(field, value)| item.get(field) == Some(value))
 }
 
-/// Whether an item of an intent can have this key: the server adds key fields that have a default. The only one of
-/// built-in kinds is a port's `protocol`, `TCP`.
+/// Whether an item of an intent can have this key: the server adds key fields with defaults. Built-in kinds have only one
+/// of them: `protocol`, `TCP` by default.
 fn can_have_key(item: &Value, key: &Map<String, Value>) -> bool {
     let is_default = |field: &str, value: &Value| field != "protocol" || value != "UDP" && value != "SCTP";
     let agrees = |(field, value): (&String, &Value)| match item.get(field) {

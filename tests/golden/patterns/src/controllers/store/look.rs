@@ -81,7 +81,7 @@ impl<M: Members> Work<'_, M> {
         Ok(seen)
     }
 
-    /// The ordinal after that of a member's Pod.
+    /// The next ordinal after the Pod of a member.
     fn after(&self, pod: &Pod) -> Option<i32> {
         let (name, ordinal) = pod.metadata.name.as_deref()?.rsplit_once('-')?;
         let ordinal: i32 = ordinal.parse().ok().filter(|_| name == self.name)?;
