@@ -115,8 +115,8 @@ pub enum Class {
     Conflict,
     /// Run again with the object's own growing delay (5 ms to 1000 s).
     Retry,
-    /// Run again after exactly this delay, which is a millisecond at least; with a shorter one the class is
-    /// [`Retry`](Self::Retry).
+    /// Run again after exactly this delay, if it is the author's; after this delay or the object's own growing one, whichever is
+    /// longer, if it is the API server's. With less than a millisecond the class is [`Retry`](Self::Retry).
     RetryAfter(Duration),
     /// The API server refused the request (401, 403): as [`Class::Retry`], at most [`FORBIDDEN_MAX_DELAY`] apart, and
     /// reported in the object's status, because only a person can fix it.
@@ -272,6 +272,14 @@ fn class_of(error: &kube::Error) -> Class {
         405 | 413 => Class::Terminal,
         429 | 500.. => retry_after(status),
         _ => Class::Retry,
+    }
+}
+
+/// The time for which the API server, or a proxy, asks not to repeat a request.
+pub(crate) fn asked_delay(error: &kube::Error) -> Duration {
+    match class_of(error) {
+        Class::RetryAfter(delay) => delay,
+        _ => Duration::ZERO,
     }
 }
 

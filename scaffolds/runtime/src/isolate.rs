@@ -143,6 +143,7 @@ mod tests {
             "informer/presence.rs: type Handler =",
             "manager/component.rs: pub type Drain =",
             "manager/joining.rs: pub(crate) type Release =",
+            "metrics/cache.rs: type Probe =",
             "metrics/registry.rs: Computed(",
             "pods.rs: let most =",
             "webhook/declare.rs: type AddCache =",

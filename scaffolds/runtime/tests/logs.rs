@@ -16,7 +16,9 @@ use bytes::Bytes;
 use http::{Request, Response};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{Client, client::Body};
-use kubewright_runtime::{Action, Context, Controller, Error, Manager, Reconciler, Result};
+use kubewright_runtime::{
+    Action, Context, Controller, Election, ElectionConfig, Error, Manager, Metrics, Reconciler, Result,
+};
 use serde_json::{Value, json};
 use support::{
     World,
@@ -317,4 +319,17 @@ fn no_crate_of_opentelemetry_is_built_without_the_feature() {
         "{theirs:?}"
     );
     assert!(!manifest.contains("\ndefault = "), "no feature is enabled by default");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_leader_election_in_a_namespace_that_does_not_exist_is_a_warning() {
+    let (page, guard) = logged();
+    let election = Election::spawn(ElectionConfig::new("op", "missing"), world().client(), &Metrics::new()).unwrap();
+    election.begin();
+    seconds(60).await;
+    assert!(!election.is_leader());
+    drop(guard);
+    let text = page.text();
+    let line = "the leader lease could not be acquired: namespaces \"missing\" not found (404)";
+    assert!(text.contains(line), "{text}");
 }

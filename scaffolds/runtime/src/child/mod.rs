@@ -99,6 +99,12 @@ impl<C: AnyObject> Child<'_, C> {
         self.ownership.is_on(found) && found.meta().deletion_timestamp.is_none()
     }
 
+    /// Whether an existing object would get a reference to an owner that it does not name yet.
+    pub(crate) fn adopts(&self, found: &C) -> bool {
+        let owner = !matches!(self.ownership, Ownership::Unowned(_));
+        owner && self.existing == Existing::Adopted && !self.ownership.is_on(found)
+    }
+
     /// Brings an existing child to the intent, with what it shares with other owners.
     pub(crate) async fn join(&self, observed: &C) -> Result<Done<C>> {
         if self.existing == Existing::Kept {

@@ -54,7 +54,7 @@ impl<K: AnyObject> Context<K> {
             None => child.requests.get(key.name()).await?.map(Arc::new),
         };
         let mut done = match cached.as_deref() {
-            Some(observed) => Box::pin(child.join(observed)).await,
+            Some(observed) => Box::pin(self.join(&child, observed)).await,
             None => Box::pin(self.apply_new(&child, source)).await,
         };
         match &mut done {
@@ -98,8 +98,21 @@ impl<K: AnyObject> Context<K> {
                 child.key
             )));
         }
-        let done = child.join(&found).await?;
+        let done = self.join(child, &found).await?;
         Ok(Done { news: true, ..done })
+    }
+
+    /// Brings an existing object to the intent, unless it would be adopted for an owner that is being deleted: the
+    /// garbage collector may just have orphaned the object, and would delete it with its new reference.
+    async fn join<C: AnyObject>(&self, child: &Child<'_, C>, observed: &C) -> Result<Done<C>> {
+        if child.adopts(observed) && !self.may_adopt().await? {
+            let (kind, key) = (child.requests.kind().kind(), child.key);
+            return Err(Error::retry(format!(
+                "{kind} `{key}` is not adopted, because `{}` is being deleted",
+                self.key
+            )));
+        }
+        child.join(observed).await
     }
 
     /// Stores an existing child in the cache, with the operator's label. Returns false if the cache does not select it.

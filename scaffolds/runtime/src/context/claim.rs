@@ -86,7 +86,8 @@ impl<K: AnyObject> Context<K> {
         Ok(wanted)
     }
 
-    async fn may_adopt(&self) -> Result<bool> {
+    /// Whether the API server has this object, and it is not being deleted. The cache may be late.
+    pub(super) async fn may_adopt(&self) -> Result<bool> {
         let live = self.live().await?;
         Ok(live.is_some_and(|live| live.meta().deletion_timestamp.is_none()))
     }

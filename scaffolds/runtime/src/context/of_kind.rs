@@ -28,13 +28,13 @@ impl<K: AnyObject> Context<K> {
     }
 
     pub(crate) fn source<C: AnyObject>(&self, kind: &Kind<C>) -> Result<&KindSource<C>> {
-        let source = if kind.id() == self.shared.kind().id() {
-            let main: &dyn Any = &self.shared.main;
-            main.downcast_ref()
-        } else {
-            let other = self.shared.sources.get(kind.id());
-            other.and_then(|source| source.downcast_ref())
-        };
+        // Children of the controller's own kind have a subscription of their own, so that a write of one queues it.
+        let declared: Option<&dyn Any> = self.shared.sources.get(kind.id()).map(|source| &**source as _);
+        let main: &dyn Any = &self.shared.main;
+        let is_main = kind.id() == self.shared.kind().id();
+        let source = declared
+            .or(is_main.then_some(main))
+            .and_then(|source| source.downcast_ref());
         source.ok_or_else(|| {
             let (controller, kind) = (&self.shared.manager, kind.kind());
             Error::Setup(format!(

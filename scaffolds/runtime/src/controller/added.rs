@@ -29,6 +29,7 @@ use crate::{
     key::ObjectKey,
     kind::{Kind, KindId},
     manager::{Joining, Pending, stopping},
+    metrics::{CacheMetrics, Metrics},
     object::AnyObject,
     predicate::{Filter, Predicate},
     priority::Wake,
@@ -69,6 +70,7 @@ struct Connected {
     state: Arc<ControllerState>,
     client: Client,
     namespaces: BTreeSet<String>,
+    metrics: Metrics,
     /// Takes the watches to the task that runs them.
     run: mpsc::UnboundedSender<Pending<()>>,
 }
@@ -78,6 +80,7 @@ struct Added {
     ended: Arc<AtomicBool>,
     /// The watch ends when this is dropped.
     _stop: oneshot::Sender<()>,
+    _metrics: CacheMetrics,
 }
 
 impl<K: AnyObject> Controller<K> {
@@ -140,11 +143,19 @@ impl AddedWatches {
         true
     }
 
-    fn informer<C: AnyObject>(&self, of: &Connected, kind: &Kind<C>, map: Mapping<C>) -> Result<Informer<C>> {
+    fn informer<C: AnyObject>(&self, of: &Arc<Connected>, kind: &Kind<C>, map: Mapping<C>) -> Result<Informer<C>> {
         let mut watches = self.watches();
         let known = watches.get(kind.id()).and_then(|added| added.informer.downcast_ref());
         if let Some(known) = known {
             return Ok(Informer::clone(known));
+        }
+        // A controller that stops is disconnected before its watches are taken.
+        if !self
+            .connected()
+            .as_ref()
+            .is_some_and(|connected| Arc::ptr_eq(connected, of))
+        {
+            return Err(stopping());
         }
         let informer = Informer::of(of.client.clone(), kind.clone(), of.config(kind)).without_records();
         let filter = Filter {
@@ -166,6 +177,7 @@ impl AddedWatches {
         of.run.send(Box::pin(run)).map_err(|_| stopping())?;
         info!(controller = &*of.state.controller, %kind, "a watch is added");
         let added = Added {
+            _metrics: of.metrics.cache(&informer),
             informer: Box::new(informer.clone()),
             ended,
             _stop: stop,
@@ -195,6 +207,7 @@ impl AddedWatches {
             state: wiring.state.clone(),
             client: manager.client().clone(),
             namespaces: manager.watched().clone(),
+            metrics: manager.metrics().clone(),
             run,
         };
         *known = Some(Arc::new(connected));

@@ -80,6 +80,8 @@ struct Series {
     writing: Option<i32>,
     again: bool,
     over: bool,
+    /// Whether it waits to be written.
+    due: bool,
 }
 
 impl Correlator {
@@ -93,16 +95,13 @@ impl Correlator {
             series.first.get_or_insert_with(|| Box::new(occurrence));
             // The second event of a series is worth a write at once, unless the first one still waits and is written with
             // its count; the exact count is not urgent.
-            let waits = series.stored == 0 && series.writing.is_none() && !series.refused;
-            let news = series.count == 2 && !waits && bucket.take(now);
-            return match (news, series.writing) {
-                (false, _) => Seen::Counted,
-                (true, None) => Seen::Due(key),
-                (true, Some(_)) => {
-                    series.again = true;
-                    Seen::Counted
-                }
-            };
+            let news = series.count == 2 && !series.due && bucket.take(now);
+            if !news || series.writing.is_some() {
+                series.again |= news;
+                return Seen::Counted;
+            }
+            series.due = true;
+            return Seen::Due(key);
         }
         if !bucket.take(now) {
             return Seen::Spam;
@@ -120,6 +119,7 @@ impl Correlator {
             writing: None,
             again: false,
             over: false,
+            due: true,
         };
         self.series.insert(key, series);
         self.forget(now);
@@ -129,6 +129,7 @@ impl Correlator {
     /// The write that a due series needs; `None` if it is being written, or has no change.
     pub(super) fn begin(&mut self, key: &Key) -> Option<Write> {
         let series = self.series.get_mut(key)?;
+        series.due = false;
         if series.writing.is_some() || series.count == series.stored {
             return None;
         }
@@ -170,18 +171,22 @@ impl Correlator {
         if series.count == count {
             series.first = None;
         }
-        if again { Ended::Again(key) } else { Ended::Done }
+        if again && !std::mem::replace(&mut series.due, true) {
+            return Ended::Again(key);
+        }
+        Ended::Done
     }
 
     /// Ends the series without recent events. Returns those to be written: a series that has ended, a last time, one whose write
-    /// was refused, and one that continues, each half hour.
+    /// was refused, and one that continues, each half hour. A series that waits already is not returned again.
     pub(super) fn tick(&mut self, now: Instant) -> Vec<Key> {
         let is_old = |since: Instant, age| now.saturating_duration_since(since) >= age;
         let mut due = Vec::new();
         self.series.retain(|key, series| {
             let news = series.count != series.stored;
             series.over = is_old(series.last_seen, FINISH) && series.writing.is_none();
-            if news && (series.over || series.refused || series.stored_at.is_some_and(|at| is_old(at, REFRESH))) {
+            let is_due = series.over || series.refused || series.stored_at.is_some_and(|at| is_old(at, REFRESH));
+            if news && is_due && series.writing.is_none() && !std::mem::replace(&mut series.due, true) {
                 due.push(*key);
             }
             news || !series.over
@@ -193,11 +198,11 @@ impl Correlator {
         due
     }
 
-    /// The series whose counts the API server does not have.
+    /// The series whose counts the API server does not have, and that do not wait.
     pub(super) fn unwritten(&self) -> Vec<Key> {
         self.series
             .iter()
-            .filter(|(_, series)| series.count != series.stored)
+            .filter(|(_, series)| series.count != series.stored && !series.due)
             .map(|(key, _)| *key)
             .collect()
     }

@@ -15,6 +15,8 @@ use kube::{
 use serde::de::DeserializeOwned;
 use tokio::time::{Instant, timeout};
 
+use crate::error::asked_delay;
+
 /// The time after which the API server is asked to end a watch (kube's default).
 const WATCHED: u32 = 290;
 /// The time after which a watch without an event is taken for dead: the server has ended it before.
@@ -46,11 +48,23 @@ pub(super) enum ListWatchError {
     NoVersion,
 }
 
+/// The longest delay that a server can ask for. API priority and fairness asks for a second; a proxy that asks for an hour
+/// would leave the cache an hour old.
+const LONGEST_ASKED_DELAY: Duration = Duration::from_secs(60);
+
 impl ListWatchError {
     /// Whether the server's history no longer contains the version of the watch: a new list is enough then. A list that fails with
     /// the same code is a failure.
     pub(super) fn is_expired(&self) -> bool {
         matches!(self, Self::Watch(Error::Api(status)) if status.code == 410)
+    }
+
+    /// The time for which the server asks not to repeat the request.
+    pub(super) fn asked_delay(&self) -> Duration {
+        match self {
+            Self::List(error) | Self::Watch(error) => asked_delay(error).min(LONGEST_ASKED_DELAY),
+            Self::Short | Self::NoVersion => Duration::ZERO,
+        }
     }
 
     /// Whether the server answered 404: it does not serve the kind, or is no API server.

@@ -188,19 +188,15 @@ impl<K: Resource + Clone> Reflection<K> {
         self.note(source, &key, metadata);
         self.membership.gone(&key, metadata);
         let mut contents = self.store.write();
-        // An object of the same name and another uid, merged by our own write, stays when its predecessor's deletion is
-        // shown.
-        let outlives = |uid: &Option<String>, version: &Option<String>| {
-            *uid != metadata.uid && is_newer(version.as_deref().into(), metadata.resource_version.as_deref().into())
+        // What our own write stored since stays: a successor of the same name, or the same object, if it only left the
+        // selector for a moment. A deletion has a newer version than every state of its object.
+        let outlives =
+            |version: &Option<String>| is_newer(version.as_deref().into(), metadata.resource_version.as_deref().into());
+        let is_outlived = match contents.object(&key) {
+            Some(old) => outlives(&old.meta().resource_version),
+            None => contents.invalid(&key).is_some_and(|old| outlives(&old.version)),
         };
-        if let Some(old) = contents.object(&key) {
-            if outlives(&old.meta().uid, &old.meta().resource_version) {
-                return Vec::new();
-            }
-        } else if contents
-            .invalid(&key)
-            .is_some_and(|old| outlives(&old.uid, &old.version))
-        {
+        if is_outlived {
             return Vec::new();
         }
         take_away(&mut contents, &key)

@@ -101,7 +101,7 @@ async fn watch_until_lost<K: Watchable>(shared: &SharedInformer<K>, source: usiz
                 return;
             }
             Some(Err(error)) => {
-                let delay = retry.failed(Instant::now());
+                let delay = retry.failed(Instant::now()).max(error.asked_delay());
                 note_failure(shared, source, &error, &retry, delay);
                 tokio::select! {
                     () = sleep(delay) => working_since = Instant::now(),

@@ -44,7 +44,7 @@ impl Leases {
     }
 
     pub(super) async fn get(&self) -> Result<Option<Lease>, Failure> {
-        self.bounded(self.api.get_opt(&self.name)).await
+        self.bounded(self.api.get_opt(&self.name), &[]).await
     }
 
     /// Fails with a conflict if the lease exists.
@@ -57,7 +57,9 @@ impl Leases {
             metadata,
             spec: Some(spec),
         };
-        self.bounded(self.api.create(&PostParams::default(), &lease)).await
+        // A 404 is about the namespace.
+        self.bounded(self.api.create(&PostParams::default(), &lease), &[409])
+            .await
     }
 
     /// Fails with a conflict if the lease has changed since it was read.
@@ -66,15 +68,19 @@ impl Leases {
             metadata: read.metadata.clone(),
             spec: Some(spec),
         };
-        self.bounded(self.api.replace(&self.name, &PostParams::default(), &lease))
-            .await
+        // A lease that was deleted after it was read cannot be replaced either.
+        self.bounded(
+            self.api.replace(&self.name, &PostParams::default(), &lease),
+            &[404, 409],
+        )
+        .await
     }
 
-    async fn bounded<T>(&self, call: impl Future<Output = kube::Result<T>>) -> Result<T, Failure> {
+    /// The answer within the time limit. An error with one of the codes `conflicts` is a conflict.
+    async fn bounded<T>(&self, call: impl Future<Output = kube::Result<T>>, conflicts: &[u16]) -> Result<T, Failure> {
         match timeout(self.timeout, call).await {
             Ok(Ok(answer)) => Ok(answer),
-            // A lease that was deleted after it was read cannot be replaced either.
-            Ok(Err(kube::Error::Api(status))) if matches!(status.code, 404 | 409) => Err(Failure::Conflict),
+            Ok(Err(kube::Error::Api(status))) if conflicts.contains(&status.code) => Err(Failure::Conflict),
             Ok(Err(kube::Error::Api(status))) => {
                 let text = format!("{} ({})", status.message, status.code);
                 let is_refused = (400..500).contains(&status.code) && status.code != 429;

@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, future::Future, pin::Pin, time::Duration};
 use tokio::sync::watch;
 
 use super::labelling::Labelling;
-use crate::{error::Result, informer::Informer, metrics::Metrics, object::AnyObject};
+use crate::{error::Result, informer::Informer, object::AnyObject};
 
 pub(crate) type Pending<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
@@ -25,7 +25,6 @@ pub(super) trait AnyInformer: Send + Sync {
     fn select(&self, labels: &str);
     /// Adapts an informer that runs to a further user, which may need every object.
     fn adapt(&self, everything: bool);
-    fn forget_metrics(&self, metrics: &Metrics);
     /// Stores the objects of these namespaces only. To be called before it runs.
     fn choose(&self, namespaces: BTreeSet<String>);
     /// Stores the objects of a namespace from now on; returns when they are stored.
@@ -73,10 +72,6 @@ impl<K: AnyObject> AnyInformer for Informer<K> {
 
     fn adapt(&self, everything: bool) {
         Informer::adapt(self, everything);
-    }
-
-    fn forget_metrics(&self, metrics: &Metrics) {
-        metrics.forget_cache(self.kind());
     }
 
     fn choose(&self, namespaces: BTreeSet<String>) {

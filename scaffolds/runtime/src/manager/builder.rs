@@ -213,7 +213,8 @@ impl ManagerBuilder {
         if selector.is_some() {
             self.settings.watched.clear();
         }
-        let choosing = selector.map(|selector| Choosing::new(self.settings.client.clone(), selector));
+        let choosing =
+            selector.map(|selector| Choosing::new(self.settings.client.clone(), selector, &self.settings.metrics));
         let core = Core {
             gate: if choosing.is_some() {
                 Gate::closed()

@@ -21,6 +21,7 @@ use crate::{
     error::{Error, Result},
     informer::{Informer, InformerConfig, paged},
     kind::{Kind, KindId},
+    metrics::CacheMetrics,
     object::{AnyObject, Object},
 };
 
@@ -33,6 +34,7 @@ pub(super) struct Cache {
     lifetime: Lifetime,
     /// Ends the informer, once it runs.
     stop: Option<watch::Sender<bool>>,
+    _metrics: CacheMetrics,
 }
 
 /// The objects that the uses of a cache need; a further use only adds objects.
@@ -164,7 +166,6 @@ impl Manager {
         drop(caches);
         if let Some(cache) = ended {
             info!("{} is not used any more: its cache ends", cache.running.name());
-            cache.running.forget_metrics(&self.core.settings.metrics);
             cache.end();
         }
     }
@@ -204,8 +205,8 @@ impl Manager {
         let mut caches = lock(&self.core.caches);
         let cache = caches.entry(kind.id().clone()).or_insert_with(|| {
             let informer = new();
-            self.core.settings.metrics.cache(&informer);
             Cache {
+                _metrics: self.core.settings.metrics.cache(&informer),
                 typed: Box::new(informer.clone()),
                 running: Arc::new(informer),
                 contents: Contents::default(),

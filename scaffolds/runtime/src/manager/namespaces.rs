@@ -24,6 +24,7 @@ use tracing::{error, info};
 use super::{Manager, added::Work, any_informer::AnyInformer, caches::Cache, lock};
 use crate::{
     informer::{Informer, InformerConfig},
+    metrics::{CacheMetrics, Metrics},
     namespaces::Gate,
 };
 
@@ -34,16 +35,19 @@ pub(super) struct Choosing {
     wanted: watch::Sender<Option<BTreeSet<String>>>,
     /// Whether the leader's search for children has begun, which namespaces that join later may miss.
     pub(super) searched: AtomicBool,
+    _metrics: CacheMetrics,
 }
 
 impl Choosing {
-    pub(super) fn new(client: Client, selector: String) -> Self {
+    pub(super) fn new(client: Client, selector: String, metrics: &Metrics) -> Self {
         let config = InformerConfig {
             label_selector: Some(selector),
             ..InformerConfig::default()
         };
+        let informer = Informer::new(client, config);
         Self {
-            informer: Informer::new(client, config),
+            _metrics: metrics.cache(&informer),
+            informer,
             wanted: watch::Sender::new(None),
             searched: AtomicBool::new(false),
         }

@@ -1,47 +1,107 @@
-//! The metrics of a kind's cache, such as how many objects it could not decode.
+//! The metrics of the caches, such as how many objects they could not decode.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
 
 use super::Metrics;
 use crate::{informer::Informer, kind::Kind, object::AnyObject};
 
-impl Metrics {
-    /// Registers the metrics of a kind's cache.
-    pub(crate) fn cache<K: AnyObject>(&self, informer: &Informer<K>) {
-        let kind = informer.kind();
-        let labels = [
-            ("group", kind.group()),
-            ("version", kind.version()),
-            ("kind", kind.kind()),
-        ];
-        let help = "Objects that cannot be decoded; they are not reconciled until they are corrected.";
-        let store = informer.store();
-        self.computed("kubewright_invalid_objects", help, &labels, move || {
-            store.invalid_len() as f64
-        });
-        let help = "Own writes that were not merged into the cache, because resource versions are not numbers.";
-        let failing = informer.clone();
-        let informer = informer.clone();
-        self.computed_counter("kubewright_unmerged_writes_total", help, &labels, move || {
-            informer.unmerged_writes() as f64
-        });
-        let help = "Lists and watches that fail; their part of the cache may be old.";
-        self.computed("kubewright_failing_watches", help, &labels, move || {
-            failing.failing() as f64
-        });
-    }
+const NAMES: [(&str, &str); 3] = [
+    (
+        "kubewright_invalid_objects",
+        "Objects that cannot be decoded; they are not reconciled until they are corrected.",
+    ),
+    (
+        "kubewright_unmerged_writes_total",
+        "Own writes that were not merged into the cache, because resource versions are not numbers.",
+    ),
+    (
+        "kubewright_failing_watches",
+        "Lists and watches that fail; their part of the cache may be old.",
+    ),
+];
 
-    /// Removes them: the informer has ended.
-    pub(crate) fn forget_cache<K>(&self, kind: &Kind<K>) {
-        let labels = [
-            ("group", kind.group()),
-            ("version", kind.version()),
-            ("kind", kind.kind()),
-        ];
-        for name in [
-            "kubewright_invalid_objects",
-            "kubewright_unmerged_writes_total",
-            "kubewright_failing_watches",
-        ] {
-            self.registry.remove(name, &labels);
+/// The caches with metrics, by kind: a kind has several if some contain only the metadata of its objects, or if watches
+/// of it are added. One series is the sum of a kind's caches.
+#[derive(Default)]
+pub(super) struct CacheMetricsIndex {
+    kinds: Mutex<HashMap<Labels, Arc<Mutex<Vec<Probe>>>>>,
+}
+
+/// Group, version and kind.
+type Labels = [String; 3];
+
+/// Reads the present value of each metric of [`NAMES`] from one cache.
+type Probe = Arc<dyn Fn() -> [f64; 3] + Send + Sync>;
+
+/// The metrics of one cache, which end when this is dropped.
+#[must_use]
+pub(crate) struct CacheMetrics {
+    metrics: Metrics,
+    labels: Labels,
+    probe: Probe,
+}
+
+impl Metrics {
+    /// Registers the metrics of a cache.
+    pub(crate) fn cache<K: AnyObject>(&self, informer: &Informer<K>) -> CacheMetrics {
+        let (store, informer) = (informer.store(), informer.clone());
+        let labels = labels_of(informer.kind());
+        let probe: Probe = Arc::new(move || {
+            let counts = [store.invalid_len() as f64, informer.unmerged_writes() as f64];
+            [counts[0], counts[1], informer.failing() as f64]
+        });
+        // Held while series are registered and removed, and never by a scrape, which holds the registry's lock.
+        let mut kinds = locked(&self.caches.kinds);
+        let probes = kinds.entry(labels.clone()).or_default();
+        locked(probes).push(probe.clone());
+        let named = named(&labels);
+        for (at, (name, help)) in NAMES.into_iter().enumerate() {
+            let probes = probes.clone();
+            let sum = move || locked(&probes).iter().map(|probe| probe()[at]).sum();
+            if name.ends_with("_total") {
+                self.computed_counter(name, help, &named, sum);
+            } else {
+                self.computed(name, help, &named, sum);
+            }
+        }
+        CacheMetrics {
+            metrics: self.clone(),
+            labels,
+            probe,
         }
     }
+}
+
+impl Drop for CacheMetrics {
+    fn drop(&mut self) {
+        let mut kinds = locked(&self.metrics.caches.kinds);
+        let Some(probes) = kinds.get(&self.labels) else { return };
+        let is_last = {
+            let mut probes = locked(probes);
+            probes.retain(|probe| !Arc::ptr_eq(probe, &self.probe));
+            probes.is_empty()
+        };
+        if is_last {
+            kinds.remove(&self.labels);
+            let named = named(&self.labels);
+            NAMES
+                .iter()
+                .for_each(|(name, _)| self.metrics.registry.remove(name, &named));
+        }
+    }
+}
+
+fn labels_of<K>(kind: &Kind<K>) -> Labels {
+    [kind.group(), kind.version(), kind.kind()].map(str::to_owned)
+}
+
+fn named([group, version, kind]: &Labels) -> [(&str, &str); 3] {
+    [("group", group), ("version", version), ("kind", kind)]
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

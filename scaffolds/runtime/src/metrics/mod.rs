@@ -12,6 +12,7 @@ mod value;
 
 use std::{fmt, sync::Arc};
 
+pub(crate) use self::cache::CacheMetrics;
 pub use self::{
     controller::{ControllerMetrics, Outcome},
     queue::QueueMetrics,
@@ -19,7 +20,10 @@ pub use self::{
     value::{Counter, Gauge, Histogram},
 };
 
-use self::registry::{Name, Registry, Series};
+use self::{
+    cache::CacheMetricsIndex,
+    registry::{Name, Registry, Series},
+};
 
 /// The metrics of one process. Clones share them.
 ///
@@ -29,6 +33,7 @@ use self::registry::{Name, Registry, Series};
 #[derive(Clone, Default)]
 pub struct Metrics {
     registry: Arc<Registry>,
+    caches: Arc<CacheMetricsIndex>,
 }
 
 impl Metrics {

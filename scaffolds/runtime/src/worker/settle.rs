@@ -114,6 +114,11 @@ impl<K: AnyObject, R: Reconciler<K>> Worker<K, R> {
                 let delay = self.retry(cx, class, priority);
                 self.log_failure(cx, error, delay);
             }
+            // The delay of the API server, which may be overloaded for longer, is the least; the author's delay is exact.
+            Class::RetryAfter(_) if error.code().is_some() => {
+                let delay = self.retry(cx, class, priority);
+                self.log_failure(cx, error, delay);
+            }
             Class::RetryAfter(delay) => {
                 self.shared.state.queue.count_failure(&cx.key);
                 self.shared.state.queue.add_after(cx.key.clone(), priority, delay);

@@ -202,3 +202,67 @@ async fn an_unseen_object_that_replaced_a_child_is_not_changed() {
     );
     running.stop().await.unwrap();
 }
+
+/// The garbage collector has taken the reference, and the watch of the owner does not show the deletion yet.
+#[tokio::test(start_paused = true)]
+async fn an_object_that_its_deletion_orphaned_is_not_adopted_again() {
+    let (world, reconciler) = (
+        world(),
+        One {
+            adopts: true,
+            ..One::default()
+        },
+    );
+    let running = one(&world, &reconciler);
+    world.put(&at("a"), foobar("x"));
+    seconds(10).await;
+    world.delay_watches("foobars", Duration::from_secs(20));
+    world.orphan(&at("a"));
+    seconds(60).await;
+    assert!(world.object(&at("a")).is_none());
+    let map = world.object(&config_map("shared")).expect("the orphan stays");
+    assert_eq!(map["metadata"]["ownerReferences"], json!(null));
+    assert!(
+        *reconciler.runs.lock().unwrap() > 1,
+        "the orphan wakes its former owner"
+    );
+    running.stop().await.unwrap();
+}
+
+/// Creates an object of its own kind, and notes the targets that it finds.
+#[derive(Clone, Default)]
+struct Parent(Arc<Mutex<Vec<String>>>);
+
+impl Reconciler<FooBar> for Parent {
+    async fn reconcile(&self, cx: &Context<FooBar>, foobar: Arc<FooBar>) -> Result<Action> {
+        let line = format!("{} {}", cx.key().name(), foobar.spec.target);
+        self.0.lock().unwrap().push(line);
+        if cx.key().name() == "parent" {
+            let mut child = FooBar::new("child", foobar.spec.clone());
+            child.metadata.namespace = None;
+            cx.apply_child(child).await?;
+        }
+        Ok(Action::Done)
+    }
+}
+
+/// The response to a write is in the cache before the watch shows it.
+#[tokio::test(start_paused = true)]
+async fn a_child_of_the_controllers_own_kind_is_reconciled_after_each_write_and_its_parent_is_not() {
+    let (world, parent) = (world(), Parent::default());
+    let manager = manager(&world);
+    Controller::<FooBar>::new("foobar")
+        .owns::<FooBar>()
+        .register(&manager, parent.clone())
+        .unwrap();
+    let running = Running::start(manager);
+    seconds(1).await;
+    world.delay_watches("foobars", Duration::from_secs(1));
+    world.put(&at("parent"), foobar("x"));
+    seconds(60).await;
+    world.edit(&at("parent"), |parent| parent["spec"]["target"] = json!("y"));
+    seconds(60).await;
+    let runs = parent.0.lock().unwrap().clone();
+    assert_eq!(runs, ["parent x", "child x", "parent y", "child y"]);
+    running.stop().await.unwrap();
+}

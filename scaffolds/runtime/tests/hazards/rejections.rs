@@ -61,6 +61,25 @@ async fn a_rejected_request_is_retried_every_half_minute_and_reported_in_the_sta
     running.stop().await.unwrap();
 }
 
+/// An overload that lasts longer than the server says.
+#[tokio::test(start_paused = true)]
+async fn requests_to_an_overloaded_api_server_become_rarer() {
+    let world = world();
+    world.intercept(|verb, path| {
+        let mut busy = failure(429, "TooManyRequests", path);
+        busy["details"]["retryAfterSeconds"] = json!(1);
+        (verb == "POST" && path == CONFIG_MAPS).then_some((429, busy))
+    });
+    world.put(&at("a"), foobar("x"));
+    let running = start(&world, Map);
+    let posts = || world.requests(&format!("POST {CONFIG_MAPS}")).len();
+    seconds(4).await;
+    assert_eq!(posts(), 4, "not before the second that the server asks for");
+    seconds(596).await;
+    assert!((12..25).contains(&posts()), "{} requests in ten minutes", posts());
+    running.stop().await.unwrap();
+}
+
 /// An API server that validates the `nodePort` before the name finds the object's own port taken, and does not compare
 /// the name.
 #[tokio::test(start_paused = true)]

@@ -58,6 +58,41 @@ async fn a_write_is_in_the_store_before_the_watch_shows_it_and_is_delivered_once
     running.stop().await;
 }
 
+/// As when a label of the selector is removed, and an apply restores it before its event arrives.
+#[tokio::test(start_paused = true)]
+async fn a_write_outlives_the_event_of_an_earlier_absence() {
+    let server = Server::new();
+    server.put("a", "one", "x");
+    let informer = server.informer(InformerConfig {
+        label_selector: Some("!hidden".to_owned()),
+        ..InformerConfig::default()
+    });
+    let diary = server.diary(&informer);
+    let running = Running::start(&informer);
+    informer.synced().await;
+    diary.read();
+
+    let labelled =
+        |label: serde_json::Value| json!({"metadata": {"labels": {"hidden": label}}, "spec": {"target": "x"}});
+    server.line().hold_events(true);
+    server.write("a", "one", labelled(json!("yes")));
+    let restored = server.write(
+        "a",
+        "one",
+        json!({"metadata": {"labels": {"hidden": null}}, "spec": {"target": "ours"}}),
+    );
+    assert!(informer.observe_write(typed(restored), None));
+    server.line().hold_events(false);
+    settle().await;
+    assert_eq!(diary.read(), ["updated one@1-3"]);
+    assert_eq!(target(&informer, "one").as_deref(), Some("ours"));
+
+    server.write("a", "one", labelled(json!("yes")));
+    settle().await;
+    assert_eq!(diary.read(), ["deleted one@3"]);
+    running.stop().await;
+}
+
 #[tokio::test(start_paused = true)]
 async fn the_event_of_our_own_write_is_not_decoded_and_any_other_is() {
     let server = Server::new();

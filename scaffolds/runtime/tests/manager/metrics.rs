@@ -2,7 +2,12 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use crate::support::kinds::{FooBar, Running, at, foobar, seconds, world};
+use crate::support::{
+    faults::failure,
+    kinds::{FooBar, Running, at, foobar, seconds, world},
+};
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube::core::PartialObjectMeta;
 use kubewright_runtime::{Action, Context, Controller, Manager, Reconciler, Result};
 
 struct Nothing;
@@ -68,6 +73,40 @@ async fn every_panel_of_kubebuilders_dashboards_has_its_metrics() {
         };
         assert!(samples.iter().any(has), "{metric}{labels:?} is not among {samples:#?}");
     }
+}
+
+/// A kind with a cache of its objects and one of their metadata, and the watch of chosen namespaces.
+#[tokio::test(start_paused = true)]
+async fn failing_watches_of_all_caches_are_counted_by_kind() {
+    let world = world();
+    world.intercept(|_, path| {
+        let refused = ["/api/v1/configmaps", "/api/v1/namespaces"].contains(&path);
+        refused.then(|| (403, failure(403, "Forbidden", path)))
+    });
+    let manager = Manager::builder(world.client()).build();
+    let chooses = Manager::builder(world.client()).metrics(manager.metrics().clone());
+    let chooses = chooses.namespace_selector("team=a").unwrap().build();
+    let metrics = manager.metrics().clone();
+    manager.informer::<ConfigMap>();
+    manager.informer::<PartialObjectMeta<ConfigMap>>();
+    let running = [Running::start(manager), Running::start(chooses)];
+    seconds(5).await;
+    let failing = |kind: &str| {
+        let (text, series) = (
+            metrics.encode(),
+            format!("kubewright_failing_watches{{group=\"\",kind=\"{kind}\""),
+        );
+        let line = text
+            .lines()
+            .find(|line| line.starts_with(&series))
+            .unwrap_or_else(|| panic!("{text}"));
+        line.rsplit_once(' ').unwrap().1.to_owned()
+    };
+    assert_eq!(
+        (failing("ConfigMap"), failing("Namespace")),
+        ("2".to_owned(), "1".to_owned())
+    );
+    running.iter().for_each(|running| running.done.abort());
 }
 
 /// Series on which promtool tests the alerts of generated projects.

@@ -252,6 +252,11 @@ impl World {
         self.must("DELETE", path, &Value::Null);
     }
 
+    /// `kubectl delete --cascade=orphan`.
+    pub fn orphan(&self, path: &str) {
+        self.must("DELETE", path, &json!({"propagationPolicy": "Orphan"}));
+    }
+
     fn must(&self, method: &str, path: &str, body: &Value) -> Value {
         let (code, answer) = self.ask(method, path, body);
         assert!(code < 300, "{method} {path}: {code} {answer}");

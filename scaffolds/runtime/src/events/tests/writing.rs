@@ -100,6 +100,26 @@ async fn the_last_events_are_written_concurrently() {
     assert_eq!(server.most_at_once.load(Ordering::SeqCst), WRITES);
 }
 
+/// Series that cannot be written wait once each, so that they leave room for new events.
+#[tokio::test(start_paused = true)]
+async fn series_that_cannot_be_written_for_hours_do_not_fill_the_queue() {
+    let server = Server::answering(&[500]);
+    let running = Running::on(&server);
+    for number in 0..500 {
+        running.event(&number.to_string(), "x");
+    }
+    sleep(Duration::from_secs(2 * 3600)).await;
+    for number in 1000..1500 {
+        running.event(&number.to_string(), "x");
+    }
+    sleep(Duration::from_secs(1)).await;
+    assert_eq!(dropped(&running.metrics, "queue_full"), 0);
+    *server.codes.lock().unwrap() = vec![201];
+    sleep(Duration::from_secs(600)).await;
+    let seen = server.seen();
+    assert!(seen.iter().any(|(_, _, event)| event["regarding"]["name"] == "1499"));
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_write_to_an_unhealthy_api_server_is_tried_twelve_times() {
     let server = Server::answering(&[503, 429, 500, 201]);
