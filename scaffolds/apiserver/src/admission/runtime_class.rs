@@ -59,11 +59,8 @@ fn is_asked(attributes: &Attributes<'_>) -> bool {
 
 /// The class of a new Pod, if it has one.
 fn class_of(core: &Core, attributes: &Attributes<'_>, objects: &Objects<'_>) -> Result<Option<Value>, Status> {
-    let name = objects
-        .present()
-        .pointer("/spec/runtimeClassName")
-        .and_then(Value::as_str);
-    let Some(name) = name.filter(|_| is_asked(attributes)) else {
+    let pod = is_asked(attributes).then(|| objects.present());
+    let Some(name) = pod.and_then(|pod| pod.pointer("/spec/runtimeClassName")?.as_str()) else {
         return Ok(None);
     };
     let Some(record) = core.store.get(&Key::new(CLASSES, "", name)) else {

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::{
     decode,
-    defaults::Defaults,
+    defaults::{Defaults, KindDefaults},
     edit::{Fields, keep, keep_all_but},
     empties,
     faults::Faults,
@@ -67,7 +67,8 @@ pub(super) struct BuiltIn {
     name: String,
     version: String,
     kind: BuiltInKind,
-    defaults: &'static Defaults,
+    defaults: KindDefaults,
+    disabled: KindDefaults,
     schema: OnceLock<Arc<Schema>>,
 }
 
@@ -82,7 +83,8 @@ impl BuiltIn {
             name: named.names.kind.clone(),
             version: named.version.clone(),
             kind,
-            defaults,
+            defaults: KindDefaults::new(defaults),
+            disabled: KindDefaults::new(&DISABLED),
             schema: OnceLock::new(),
         }
     }
@@ -158,7 +160,7 @@ impl Strategy for BuiltIn {
         if self.kind.rules.has_status && self.kind.clears_status {
             self.empty_status(object);
         }
-        DISABLED.fill(&self.definition, object);
+        self.disabled.fill(&self.definition, object);
         (self.kind.prepare_create)(object);
         if let (Some(held), "") = (&self.kind.rules.held, subresource) {
             held.create(object);
@@ -178,7 +180,7 @@ impl Strategy for BuiltIn {
                 if self.kind.rules.has_status {
                     keep(new, old, "status");
                 }
-                DISABLED.fill(&self.definition, new);
+                self.disabled.fill(&self.definition, new);
                 (self.kind.prepare_update)(new, old);
                 if let Some(held) = &self.kind.rules.held {
                     held.update(new, old);

@@ -1,7 +1,10 @@
 //! Sets defaults: walks an object by its shape and applies to every struct the default function of its definition, the
 //! outer one first, and then the recorded default values.
 
-use std::collections::HashMap;
+use std::{
+    collections::{HashMap, HashSet},
+    sync::OnceLock,
+};
 
 use kubewright_machinery::quantity::Quantity;
 use serde_json::{Map, Value};
@@ -21,22 +24,86 @@ impl FromIterator<StructDefault> for Defaults {
     }
 }
 
-impl Defaults {
-    /// Sets the defaults of `object`, whose shape is `name`.
-    pub fn fill(&self, name: &str, object: &mut Value) {
-        if let (Some(shape), Some(fields)) = (shapes::shape(name), object.as_object_mut()) {
-            self.structure(name, shape, fields);
+/// Defaults for the objects of one definition.
+pub(super) struct KindDefaults {
+    defaults: &'static Defaults,
+    /// Found out with the first object.
+    concerned: OnceLock<Concerned>,
+}
+
+/// The definitions that may get a default, or contain one that may. The walk skips all others, such as ObjectMeta.
+struct Concerned {
+    root: bool,
+    contained: HashSet<&'static str>,
+}
+
+impl KindDefaults {
+    pub fn new(defaults: &'static Defaults) -> Self {
+        Self {
+            defaults,
+            concerned: OnceLock::new(),
         }
     }
 
-    fn structure(&self, name: &str, shape: &Shape, fields: &mut Fields) {
+    /// Sets the defaults of `object`, whose definition is always `name`.
+    pub fn fill(&self, name: &str, object: &mut Value) {
+        let (Some(shape), Some(fields)) = (shapes::shape(name), object.as_object_mut()) else {
+            return;
+        };
+        let concerned = self.concerned.get_or_init(|| self.defaults.concerned(name, shape));
+        if concerned.root {
+            self.defaults.structure(name, shape, concerned, fields);
+        }
+    }
+}
+
+impl Defaults {
+    fn concerned(&self, root: &str, shape: &'static Shape) -> Concerned {
+        let mut shapes = HashMap::new();
+        let mut next = vec![shape];
+        while let Some(shape) = next.pop() {
+            for name in shape.fields.iter().filter_map(|field| definition_in(&field.kind)) {
+                if let Some(inner) = shapes::shape(name)
+                    && shapes.insert(name, inner).is_none()
+                {
+                    next.push(inner);
+                }
+            }
+        }
+        let gets = |name: &str, shape: &Shape| {
+            let sets = |field: &ShapeField| is_resources(field) || recorded(field).is_some();
+            self.0.contains_key(name) || shape.fields.iter().any(sets)
+        };
+        let contains = |shape: &Shape, contained: &HashSet<&str>| {
+            let mut inner = shape.fields.iter().filter_map(|field| definition_in(&field.kind));
+            inner.any(|name| contained.contains(name))
+        };
+        let mut contained: HashSet<&'static str> = HashSet::new();
+        loop {
+            let known = contained.len();
+            let found = shapes
+                .iter()
+                .filter(|(name, shape)| gets(name, shape) || contains(shape, &contained));
+            let found: Vec<_> = found.map(|(name, _)| *name).collect();
+            contained.extend(found);
+            if contained.len() == known {
+                break;
+            }
+        }
+        Concerned {
+            root: gets(root, shape) || contains(shape, &contained),
+            contained,
+        }
+    }
+
+    fn structure(&self, name: &str, shape: &Shape, concerned: &Concerned, fields: &mut Fields) {
         if let Some(default) = self.0.get(name) {
             default(fields);
         }
         for field in &shape.fields {
             match fields.get_mut(field.name) {
-                Some(value) if field.attribute("g") == Some("v1.ResourceList") => round(value),
-                Some(value) if !value.is_null() => self.inside(&field.kind, value),
+                Some(value) if is_resources(field) => round(value),
+                Some(value) if !value.is_null() => self.inside(&field.kind, concerned, value),
                 _ => {
                     if let Some(value) = recorded(field) {
                         fields.insert(field.name.to_owned(), value);
@@ -46,26 +113,40 @@ impl Defaults {
         }
     }
 
-    fn inside(&self, kind: &Type, value: &mut Value) {
+    fn inside(&self, kind: &Type, concerned: &Concerned, value: &mut Value) {
+        if !definition_in(kind).is_some_and(|name| concerned.contained.contains(name)) {
+            return;
+        }
         match (kind, value) {
             (Type::Ref(name, _), Value::Object(fields)) => {
                 if let Some(shape) = shapes::shape(name) {
-                    self.structure(name, shape, fields);
+                    self.structure(name, shape, concerned, fields);
                 }
             }
-            (Type::List(item), Value::Array(items)) if is_structured(item) => {
-                items.iter_mut().for_each(|value| self.inside(item, value));
+            (Type::List(item), Value::Array(items)) => {
+                items.iter_mut().for_each(|value| self.inside(item, concerned, value));
             }
-            (Type::Map(item), Value::Object(entries)) if is_structured(item) => {
-                entries.values_mut().for_each(|value| self.inside(item, value));
+            (Type::Map(item), Value::Object(entries)) => {
+                entries
+                    .values_mut()
+                    .for_each(|value| self.inside(item, concerned, value));
             }
             _ => {}
         }
     }
 }
 
-fn is_structured(kind: &Type) -> bool {
-    matches!(kind, Type::Ref(..) | Type::List(_) | Type::Map(_))
+/// The definition of a value, or of the items in it.
+fn definition_in(kind: &Type) -> Option<&'static str> {
+    match kind {
+        Type::Ref(name, _) => Some(name),
+        Type::List(item) | Type::Map(item) => definition_in(item),
+        _ => None,
+    }
+}
+
+fn is_resources(field: &ShapeField) -> bool {
+    field.attribute("g") == Some("v1.ResourceList")
 }
 
 /// The recorded default of a field, unless it is the zero value that decoding sets: a pointer has none.

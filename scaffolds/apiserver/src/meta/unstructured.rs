@@ -1,4 +1,4 @@
-//! The metadata of a custom object that a webhook has changed: its types are checked only now, as upstream's converter of
+//! The metadata of a custom object that a policy or webhook has changed: its types are checked only now, as upstream's converter of
 //! unstructured objects (`fromUnstructured` of apimachinery) does, with its messages.
 
 use kubewright_machinery::{Cause, cause::Path, object_meta};

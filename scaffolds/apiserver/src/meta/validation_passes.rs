@@ -11,10 +11,11 @@ use crate::{
     strategy::{MetadataPass, NameRule},
 };
 
-/// The errors in the metadata of a new object.
-pub fn created(resource: &Resource, object: &Value) -> Vec<Cause> {
+/// The errors in the metadata of a new object. `is_changed` says whether admission has changed it since it was decoded.
+pub fn created(resource: &Resource, object: &Value, is_changed: bool) -> Vec<Cause> {
     let rules = resource.rules();
-    if !rules.is_built_in
+    if is_changed
+        && !rules.is_built_in
         && let Some(cause) = malformed(object)
     {
         return vec![cause];
@@ -26,8 +27,9 @@ pub fn created(resource: &Resource, object: &Value) -> Vec<Cause> {
     causes
 }
 
-/// The errors in the metadata of a changed object, before the kind's errors in the rest of the object.
-pub fn updated(resource: &Resource, subresource: &str, new: &Value, old: &Value) -> Vec<Cause> {
+/// The errors in the metadata of a changed object, before the kind's errors in the rest of the object. `is_changed` says
+/// whether admission has changed the new state since it was decoded.
+pub fn updated(resource: &Resource, subresource: &str, is_changed: bool, new: &Value, old: &Value) -> Vec<Cause> {
     let rules = resource.rules();
     let passes = match subresource {
         "" | "scale" => rules.metadata_passes,
@@ -35,7 +37,8 @@ pub fn updated(resource: &Resource, subresource: &str, new: &Value, old: &Value)
     };
     let mut causes = validate(new, NameRule::PathSegment, resource.namespaced);
     causes.extend(update(new, old));
-    if !rules.is_built_in
+    if is_changed
+        && !rules.is_built_in
         && let Some(cause) = malformed(new)
     {
         causes.push(cause);

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{Attempt, Done, Prepared, Stored, Work, charge::charge};
 use crate::{
-    admission::{self, Attributes, Objects, Phase},
+    admission::{self, Objects, Phase},
     authorize,
     call::Verb,
     meta,
@@ -36,19 +36,27 @@ pub async fn insert(work: &Work<'_>, attempt: &Attempt<'_>, mut new: Decoded) ->
     let is_taken = |status: &Status| status.reason == "AlreadyExists";
     let generates = meta::text(&new.object, "name").is_empty() && !meta::text(&new.object, "generateName").is_empty();
     for _ in 1..if generates { DRAWS } else { 1 } {
-        match create(work, &attempt.attributes, new.clone()).await {
+        match create(work, attempt, new.clone()).await {
             Err(status) if is_taken(&status) => {}
             done => return done.map(Some),
         }
     }
-    match create(work, &attempt.attributes, new).await {
+    match create(work, attempt, new).await {
         Err(status) if is_taken(&status) && is_named => Ok(None),
         done => done.map(Some),
     }
 }
 
+impl Attempt<'_> {
+    /// The key of a new object: as upstream, the name in the request, also if admission has changed the name in the object.
+    fn key(&self, work: &Work, object: &Value) -> Key {
+        work.key(self.plan.name.unwrap_or_else(|| meta::text(object, "name")))
+    }
+}
+
 /// One attempt to store an object under its name.
-async fn create(work: &Work<'_>, attributes: &Attributes<'_>, new: Decoded) -> Result<Done, Status> {
+async fn create(work: &Work<'_>, attempt: &Attempt<'_>, new: Decoded) -> Result<Done, Status> {
+    let attributes = &attempt.attributes;
     let Decoded {
         mut object,
         has_empties,
@@ -67,7 +75,7 @@ async fn create(work: &Work<'_>, attributes: &Attributes<'_>, new: Decoded) -> R
         meta::set(&mut object, "generation", Some(json!(1)));
     }
     let mut prepared = Prepared::new(work, object, None);
-    validate(work, &prepared.object)?;
+    validate(work, attempt.is_changed, &prepared.object)?;
     may_create(work)?;
     let mut objects = Objects {
         new: Some(&mut prepared.object),
@@ -79,8 +87,9 @@ async fn create(work: &Work<'_>, attributes: &Attributes<'_>, new: Decoded) -> R
     if has_empties {
         work.forget_empties(&mut prepared.object);
     }
-    let other = settle(work, &mut prepared.object, attributes.dry_run).await?;
-    let (mut text, stored) = match store(work, &mut prepared.object, other, attributes.dry_run)? {
+    let key = attempt.key(work, &prepared.object);
+    let other = settle(work, &key, &mut prepared.object, attributes.dry_run).await?;
+    let (mut text, stored) = match store(work, &key, &mut prepared.object, other, attributes.dry_run)? {
         Stored::Here(text) => (text, None),
         Stored::Elsewhere(stored) => (None, Some(stored)),
     };
@@ -129,9 +138,9 @@ fn may_create(work: &Work) -> Result<(), Status> {
     work.core.authorizer.authorize(&work.core.store, &call.user, &asked)
 }
 
-fn validate(work: &Work, object: &Value) -> Result<(), Status> {
+fn validate(work: &Work, is_changed: bool, object: &Value) -> Result<(), Status> {
     let resource = work.resource();
-    let mut causes = meta::validation_passes::created(resource, object);
+    let mut causes = meta::validation_passes::created(resource, object, is_changed);
     causes.extend(resource.strategy.validate(object));
     meta::validation_passes::distinct(resource, &mut causes);
     if !causes.is_empty() {
@@ -146,9 +155,8 @@ fn validate(work: &Work, object: &Value) -> Result<(), Status> {
 }
 
 /// The object in the storage version, if that is another one. Whether the name is taken is known before that.
-async fn settle(work: &Work<'_>, object: &mut Value, dry_run: bool) -> Result<Option<Value>, Status> {
-    let key = work.key(meta::text(object, "name"));
-    if dry_run && let Some(there) = work.core.store.get(&key) {
+async fn settle(work: &Work<'_>, key: &Key, object: &mut Value, dry_run: bool) -> Result<Option<Value>, Status> {
+    if dry_run && let Some(there) = work.core.store.get(key) {
         return Err(exists(work, object, &there));
     }
     if !dry_run && meta::text(object, "resourceVersion").parse::<u64>().unwrap_or_default() != 0 {
@@ -162,15 +170,14 @@ async fn settle(work: &Work<'_>, object: &mut Value, dry_run: bool) -> Result<Op
 }
 
 /// Stores the object. `other` is the object in the storage version, if that is another one. This function must not await.
-fn store(work: &Work, object: &mut Value, other: Option<Value>, dry_run: bool) -> Result<Stored, Status> {
+fn store(work: &Work, key: &Key, object: &mut Value, other: Option<Value>, dry_run: bool) -> Result<Stored, Status> {
     let is_converted = convert::is_converted(work.resource());
     let (mut text, mut other) = (None, other);
     if !dry_run {
-        let key = work.key(meta::text(object, "name"));
-        let target = Target { key: &key, revision: 0 };
+        let target = Target { key, revision: 0 };
         let draft = storage::draft(work, &target, object, &mut other)?;
-        let Ok(record) = work.core.store.create(&key, &|revision| draft.at(revision)) else {
-            return Err(taken(work, object, &key));
+        let Ok(record) = work.core.store.create(key, &|revision| draft.at(revision)) else {
+            return Err(taken(work, object, key));
         };
         let revision = json!(record.revision.to_string());
         if let Some(other) = &mut other {

@@ -100,7 +100,12 @@ struct Attempt<'a> {
     transition: &'a dyn Transition,
     /// The present state, in the form that the endpoint shows.
     old: Option<&'a Value>,
+    /// Whether a policy or a webhook has changed the next state.
+    is_changed: bool,
 }
+
+/// Attempts after which other requests run before the next one, so that the time limit of this one can end it.
+const ATTEMPTS_IN_A_ROW: usize = 16;
 
 /// Brings an object to its next state.
 ///
@@ -109,9 +114,12 @@ struct Attempt<'a> {
 /// invalid.
 pub async fn write(work: &Work<'_>, plan: &Plan<'_>, transition: &mut dyn Transition) -> Result<Done, Status> {
     loop {
-        if let Some(done) = attempt(work, plan, transition).await? {
-            return Ok(done);
+        for _ in 0..ATTEMPTS_IN_A_ROW {
+            if let Some(done) = attempt(work, plan, transition).await? {
+                return Ok(done);
+            }
         }
+        tokio::task::yield_now().await;
     }
 }
 
@@ -139,7 +147,7 @@ async fn attempt(work: &Work<'_>, plan: &Plan<'_>, transition: &mut dyn Transiti
     }
 
     // Admit.
-    let attempt = Attempt {
+    let mut attempt = Attempt {
         plan,
         attributes: Attributes {
             operation: match present {
@@ -151,15 +159,16 @@ async fn attempt(work: &Work<'_>, plan: &Plan<'_>, transition: &mut dyn Transiti
         },
         transition,
         old,
+        is_changed: false,
     };
     let mut objects = Objects {
         new: Some(&mut new.object),
         old,
     };
-    let is_changed = admission::admit(Phase::Mutating, work.core, &attempt.attributes, &mut objects).await?;
+    attempt.is_changed = admission::admit(Phase::Mutating, work.core, &attempt.attributes, &mut objects).await?;
     new.object = attempt.transition.put(work, present, new.object)?;
     work.dedupe_owners(&mut new.object, true);
-    if is_changed {
+    if attempt.is_changed {
         body::check_namespace(work, &mut new.object)?;
         new.has_empties = work.resource().strategy.empties(&mut new.object, Empties::Meaningful);
     }

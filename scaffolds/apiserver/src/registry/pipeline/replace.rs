@@ -31,7 +31,7 @@ impl Live {
         self.prepare(work, &mut new);
         let has_empties = new.has_empties;
         let mut prepared = Prepared::new(work, new.object, Some(&self.object));
-        self.validate(work, &prepared.object)?;
+        self.validate(work, attempt.is_changed, &prepared.object)?;
         let mut shown = match attempt.transition.show(work, &prepared.object)? {
             Cow::Owned(view) => Some(unmanaged(view)),
             Cow::Borrowed(_) => None,
@@ -186,9 +186,9 @@ impl Live {
         counted.any(changes) || rules.counts_metadata.is_some_and(is_counted)
     }
 
-    fn validate(&self, work: &Work, new: &Value) -> Result<(), Status> {
+    fn validate(&self, work: &Work, is_changed: bool, new: &Value) -> Result<(), Status> {
         let (resource, live) = (work.resource(), &self.object);
-        let mut causes = meta::validation_passes::updated(resource, &work.call.subresource, new, live);
+        let mut causes = meta::validation_passes::updated(resource, &work.call.subresource, is_changed, new, live);
         match work.call.subresource.as_str() {
             "finalize" => {
                 let at = Path::new("spec").child("finalizers");
