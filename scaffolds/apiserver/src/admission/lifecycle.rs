@@ -59,8 +59,17 @@ fn creation(core: &Core, attributes: &Attributes<'_>, objects: &Objects<'_>) -> 
     Err(status.because("NamespaceTerminating", &cause, "metadata.namespace"))
 }
 
-/// Whether a namespace is terminating. Every create request needs this, so only its phase is decoded.
+/// Whether a namespace is terminating. Every create request needs this, so only a text with the word is decoded, and of it
+/// only the phase.
 fn is_terminating(namespace: &Record) -> Result<bool, Status> {
+    const TERMINATING: &[u8] = br#""Terminating""#;
+    if !namespace
+        .object
+        .windows(TERMINATING.len())
+        .any(|word| word == TERMINATING)
+    {
+        return Ok(false);
+    }
     #[derive(Deserialize)]
     struct Namespace<'a> {
         #[serde(borrow, default)]

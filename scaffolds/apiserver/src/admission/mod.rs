@@ -213,7 +213,7 @@ pub async fn admit(
     attributes: &Attributes<'_>,
     objects: &mut Objects<'_>,
 ) -> Result<bool, Status> {
-    let (mut rounds, managers) = (Rounds::default(), managers(objects));
+    let mut rounds = Rounds::default();
     loop {
         let asked = |member: &Member| attributes.operation != Operation::Connect || member.handles_connections();
         for (_, member) in ORDER.iter().filter(|(its, member)| *its == phase && asked(member)) {
@@ -227,14 +227,11 @@ pub async fn admit(
             break;
         }
     }
-    if rounds.has_changed() {
-        webhooks::check_managers(attributes, managers, objects);
+    let has_changed = rounds.has_changed();
+    if has_changed {
+        webhooks::check_managers(attributes, rounds.managers(), objects);
     }
-    Ok(rounds.has_changed())
-}
-
-fn managers(objects: &Objects<'_>) -> Option<Value> {
-    meta::of(objects.new.as_deref()?).get("managedFields").cloned()
+    Ok(has_changed)
 }
 
 impl Member {

@@ -5,6 +5,8 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
+use crate::meta;
+
 /// A member that knows what it has called.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Caller {
@@ -19,6 +21,9 @@ pub(super) enum Caller {
 pub(super) struct Rounds {
     is_second: bool,
     has_changed: bool,
+    /// The managedFields before the first call.
+    managers: Option<Value>,
+    has_begun: bool,
     policies: Called,
     webhooks: Called,
 }
@@ -49,9 +54,17 @@ impl Rounds {
 
     /// Before the calls of a member. If the object has changed since its calls in the first round, all that wants to sees it again.
     pub fn begin(&mut self, caller: Caller, object: &Value) {
+        if !std::mem::replace(&mut self.has_begun, true) {
+            self.managers = meta::of(object).get("managedFields").cloned();
+        }
         if self.is_second && self.of(caller).last != *object {
             self.change(caller);
         }
+    }
+
+    /// The managedFields before the first call.
+    pub fn managers(self) -> Option<Value> {
+        self.managers
     }
 
     /// Whether something is called in this round.
