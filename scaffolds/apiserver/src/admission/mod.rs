@@ -7,6 +7,7 @@ mod default_class;
 mod escalation;
 mod lifecycle;
 mod limit_ranges;
+mod pod_security;
 mod policies;
 mod priority;
 #[cfg(test)]
@@ -50,6 +51,8 @@ pub enum Member {
     NamespaceLifecycle,
     /// The plugin of this name: Pods get default requests and limits; they and claims keep to limits.
     LimitRanger,
+    /// The plugin of this name: Pods meet the Pod Security Standard that the labels of their namespace name.
+    PodSecurity,
     /// The plugin `Priority`, for Pods: a Pod gets the priority of its class.
     PodPriority,
     /// The plugin `Priority`, for PriorityClasses: at most one is the default.
@@ -123,6 +126,7 @@ pub const ORDER: &[(Phase, Member)] = &[
     (Phase::Validating, Member::ParameterAccess),
     (Phase::Validating, Member::PodCertificateSigning),
     (Phase::Validating, Member::LimitRanger),
+    (Phase::Validating, Member::PodSecurity),
     (Phase::Validating, Member::DefaultPriority),
     (Phase::Validating, Member::PersistentVolumeClaimResize),
     (Phase::Validating, Member::RuntimeClass),
@@ -255,6 +259,7 @@ impl Member {
             Self::NamespaceLifecycle => lifecycle::admit(core, attributes, objects),
             Self::LimitRanger if phase == Phase::Mutating => limit_ranges::admit(core, attributes, objects),
             Self::LimitRanger => limit_ranges::validate(core, attributes, objects),
+            Self::PodSecurity => pod_security::validate(core, attributes, objects),
             Self::PodPriority => priority::admit(core, attributes, objects),
             Self::DefaultPriority => priority::only_default(core, attributes, objects),
             Self::DefaultStorageClass => default_class::STORAGE.admit(core, attributes, objects),
@@ -311,6 +316,7 @@ mod tests {
             (Phase::Validating, Member::ParameterAccess),
             (Phase::Validating, Member::PodCertificateSigning),
             (Phase::Validating, Member::LimitRanger),
+            (Phase::Validating, Member::PodSecurity),
             (Phase::Validating, Member::DefaultPriority),
             (Phase::Validating, Member::PersistentVolumeClaimResize),
             (Phase::Validating, Member::RuntimeClass),

@@ -5,7 +5,7 @@ use crate::cli::envtest::flags::Given;
 use anyhow::Result;
 
 /// The plugins of this server. All are on by default in kube-apiserver, too.
-const OWN: [&str; 17] = [
+const OWN: [&str; 18] = [
     "CertificateApproval",
     "CertificateSigning",
     "CertificateSubjectRestriction",
@@ -18,6 +18,7 @@ const OWN: [&str; 17] = [
     "MutatingAdmissionWebhook",
     "NamespaceLifecycle",
     "PersistentVolumeClaimResize",
+    "PodSecurity",
     "PodTopologyLabels",
     "Priority",
     "RuntimeClass",
@@ -26,13 +27,12 @@ const OWN: [&str; 17] = [
 ];
 
 /// Plugins that kube-apiserver has on by default, and this server does not have (`pkg/kubeapiserver/options/plugins.go`).
-const MISSING: [&str; 10] = [
+const MISSING: [&str; 9] = [
     "JobValidation",
     "NodeDeclaredFeatureValidator",
     "PodGroupProtection",
     "PodGroupWorkloadExists",
     "PodResizeValidator",
-    "PodSecurity",
     "ResourceQuota",
     "ServiceAccount",
     "StorageObjectInUseProtection",
@@ -90,10 +90,11 @@ mod tests {
 
     #[test]
     fn plugins_are_enabled_and_disabled_if_that_changes_nothing() {
-        checked("--disable-admission-plugins=ServiceAccount,PodSecurity").unwrap();
+        checked("--disable-admission-plugins=ServiceAccount,ResourceQuota").unwrap();
         checked("--enable-admission-plugins=Priority").unwrap();
         for argument in [
             "--disable-admission-plugins=NamespaceLifecycle",
+            "--disable-admission-plugins=PodSecurity",
             "--enable-admission-plugins=Priority,ResourceQuota",
             "--enable-admission-plugins=Nonsense",
         ] {
