@@ -159,7 +159,7 @@ fn resize(at: &Located<'_>, around: &PodContext<'_>, faults: &mut Faults) {
         faults.one_of(&name, &["cpu", "memory"]);
         faults.one_of(&restart, &["NotRequired", "RestartContainer"]);
         if around.restart_policy == "Never" && restart.str() != "NotRequired" {
-            faults.invalid(&restart, "must be 'NotRequired' when `restartPolicy` is 'Never'");
+            faults.invalid(&restart, "must be 'NotRequired' when pod `restartPolicy` is 'Never'");
         }
     }
 }
