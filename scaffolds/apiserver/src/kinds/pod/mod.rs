@@ -7,6 +7,7 @@ pub(in crate::kinds) mod defaults;
 mod environment;
 mod ephemeral;
 mod image;
+pub(in crate::kinds) mod label_keys;
 mod mounts;
 mod os;
 mod overlaps;
