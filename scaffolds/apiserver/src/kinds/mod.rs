@@ -44,6 +44,7 @@ mod row;
 mod scheduling;
 mod semantic;
 pub(crate) mod shapes;
+mod signer;
 mod storage;
 mod storagemigration;
 mod unsteered;

@@ -13,6 +13,7 @@ mod os;
 mod overlaps;
 mod port_conflicts;
 mod probe;
+mod projected;
 pub(in crate::kinds) mod resources;
 mod security;
 pub(in crate::kinds) mod spec;

@@ -5,7 +5,7 @@ use crate::kinds::{
     faults::Faults,
     format::{label, subdomain},
     located::Located,
-    pod::{environment::pod_field, mounts::descending},
+    pod::{environment::pod_field, mounts::descending, projected::projected},
     volume::claim_spec,
     volume_source::{iscsi_names, volume_source},
 };
@@ -134,7 +134,7 @@ fn one(name: &str, at: &Located<'_>, faults: &mut Faults) {
     }
 }
 
-fn mode(at: &Located<'_>, faults: &mut Faults) {
+pub(super) fn mode(at: &Located<'_>, faults: &mut Faults) {
     if at.is_set() && !(0..=0o777).contains(&at.int()) {
         faults.invalid(at, MODE);
     }
@@ -148,7 +148,7 @@ fn keyed(at: &Located<'_>, name: &str, faults: &mut Faults) {
     at.get("items").items().for_each(|item| key_to_path(&item, faults));
 }
 
-fn key_to_path(item: &Located<'_>, faults: &mut Faults) {
+pub(super) fn key_to_path(item: &Located<'_>, faults: &mut Faults) {
     for name in ["key", "path"] {
         if item.get(name).str().is_empty() {
             faults.required(&item.get(name), "");
@@ -159,7 +159,7 @@ fn key_to_path(item: &Located<'_>, faults: &mut Faults) {
 }
 
 /// Checks a relative path that does not begin with `..`.
-fn unreserved(path: &Located<'_>, faults: &mut Faults) {
+pub(super) fn unreserved(path: &Located<'_>, faults: &mut Faults) {
     descending(path, faults);
     if path.str().starts_with("..") && !path.str().starts_with("../") {
         faults.invalid(path, "must not start with '..'");
@@ -175,7 +175,7 @@ const FILE_FIELDS: [&str; 5] = [
 ];
 
 /// Validates a file of the downward API; the server's paths omit its index.
-fn downward(item: &Located<'_>, faults: &mut Faults) {
+pub(super) fn downward(item: &Located<'_>, faults: &mut Faults) {
     if item.get("path").str().is_empty() {
         faults.required(&item.get("path"), "");
     }
@@ -196,58 +196,6 @@ fn downward(item: &Located<'_>, faults: &mut Faults) {
         faults.required(item, "one of fieldRef and resourceFieldRef is required");
     }
     mode(&item.get("mode"), faults);
-}
-
-fn projected(at: &Located<'_>, faults: &mut Faults) {
-    mode(&at.get("defaultMode"), faults);
-    for source in at.get("sources").items() {
-        let mut count = 0;
-        for name in [
-            "secret",
-            "configMap",
-            "downwardAPI",
-            "serviceAccountToken",
-            "clusterTrustBundle",
-            "podCertificate",
-        ] {
-            let projection = source.get(name);
-            if !projection.is_set() {
-                continue;
-            }
-            count += 1;
-            if count > 1 {
-                faults.forbidden(&projection, "may not specify more than 1 volume type");
-                continue;
-            }
-            match name {
-                "secret" | "configMap" => keyed(&projection, "name", faults),
-                "downwardAPI" => {
-                    let path = &projection.path;
-                    projection
-                        .get("items")
-                        .items()
-                        .for_each(|item| downward(&item.called(path), faults));
-                }
-                "serviceAccountToken" => token(&projection, faults),
-                _ => {}
-            }
-        }
-    }
-}
-
-fn token(at: &Located<'_>, faults: &mut Faults) {
-    let seconds = at.get("expirationSeconds");
-    if seconds.int() < 600 {
-        faults.invalid(&seconds, "may not specify a duration less than 10 minutes");
-    }
-    if seconds.int() > 1 << 32 {
-        faults.invalid(&seconds, "may not specify a duration larger than 2^32 seconds");
-    }
-    if at.get("path").str().is_empty() {
-        faults.required(&at.get("path"), "");
-    } else {
-        unreserved(&at.get("path"), faults);
-    }
 }
 
 fn ephemeral(at: &Located<'_>, faults: &mut Faults) {
