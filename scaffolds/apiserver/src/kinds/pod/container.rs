@@ -21,6 +21,12 @@ const ONLY_SIDECARS: &str = "may not be set for init containers without restartP
 
 const NEEDS_POLICY: &str = "must specify restartPolicy when restart rules are used";
 
+/// All containers of a spec, in the order in which the server visits them.
+pub(super) fn all<'v>(spec: &Located<'v>) -> Vec<Located<'v>> {
+    let lists = ["initContainers", "containers", "ephemeralContainers"].map(|list| spec.get(list));
+    lists.iter().flat_map(Located::items).collect()
+}
+
 /// Validates the main containers.
 pub(in crate::kinds) fn containers(at: &Located<'_>, around: &PodContext<'_>, faults: &mut Faults) {
     if at.len() == 0 {

@@ -12,6 +12,7 @@ use crate::kinds::{
         affinity::{about, affinity},
         container::{containers, init_containers},
         context::PodContext,
+        environment::file_volumes,
         ephemeral::ephemeral_containers,
         os::os,
         resources::{pod_resources, resource_claims},
@@ -23,8 +24,10 @@ use crate::kinds::{
     },
 };
 
-pub(in crate::kinds) fn pod_spec(spec: &Located<'_>, faults: &mut Faults) {
-    let volumes = volumes(&spec.get("volumes"), faults);
+/// Validates a spec. `metadata` is that of the Pod; none for a template.
+pub(in crate::kinds) fn pod_spec(spec: &Located<'_>, metadata: Option<&Located<'_>>, faults: &mut Faults) {
+    let pod = metadata.map_or("", |metadata| metadata.get("name").str());
+    let volumes = volumes(&spec.get("volumes"), pod, faults);
     let grace_seconds = spec.get("terminationGracePeriodSeconds").int();
     let around = PodContext {
         volumes,
@@ -102,6 +105,7 @@ pub(in crate::kinds) fn pod_spec(spec: &Located<'_>, faults: &mut Faults) {
     if spec.get("preemptionPolicy").is_set() {
         faults.one_of(&spec.get("preemptionPolicy"), &["PreemptLowerPriority", "Never"]);
     }
+    file_volumes(spec, faults);
 }
 
 /// Namespaces of the host exclude users and processes of the Pod's own.

@@ -17,7 +17,7 @@ pub(in crate::kinds) fn pod_template(at: &Located<'_>, faults: &mut Faults) {
         faults,
     );
     let spec = at.get("spec");
-    pod_spec(&spec, faults);
+    pod_spec(&spec, None, faults);
     if spec.get("ephemeralContainers").len() > 0 {
         faults.forbidden(
             &spec.get("ephemeralContainers"),

@@ -1,9 +1,14 @@
 //! Volumes of Pods.
 
+use std::collections::BTreeSet;
+
+use kubewright_machinery::names::{self, Unit};
+
 use crate::kinds::{
     amounts::{field_ref, quantity},
-    faults::Faults,
+    faults::{Faults, quoted},
     format::{label, subdomain},
+    labels::{annotations, labels},
     located::Located,
     pod::{environment::pod_field, mounts::descending, projected::projected},
     volume::claim_spec,
@@ -12,18 +17,33 @@ use crate::kinds::{
 
 const MODE: &str = "must be a number between 0 and 0777 (octal), both inclusive";
 
-/// Validates volumes, and returns the valid ones.
-pub(in crate::kinds) fn volumes<'a>(at: &Located<'a>, faults: &mut Faults) -> Vec<Located<'a>> {
+/// Validates volumes, and returns the valid ones. `pod` is the name of the Pod; empty for a template.
+pub(in crate::kinds) fn volumes<'a>(at: &Located<'a>, pod: &str, faults: &mut Faults) -> Vec<Located<'a>> {
     let mut sound: Vec<Located<'a>> = Vec::new();
+    let made = |volume: &Located<'_>| {
+        let is_made = !pod.is_empty() && volume.get("ephemeral").is_set();
+        is_made.then(|| format!("{pod}-{}", volume.get("name").str()))
+    };
+    let claims: BTreeSet<String> = at.items().filter_map(|volume| made(&volume)).collect();
     for volume in at.items() {
         let before = faults.len();
         source(&volume, faults);
         let name = volume.get("name");
+        if let Some(claim) = made(&volume).filter(|_| !name.str().is_empty()) {
+            for sentence in names::subdomain(&claim, Unit::Characters) {
+                faults.invalid(&name, &format!("PVC name {}: {sentence}", quoted(&claim)));
+            }
+        }
         faults.required_format(&name, label);
         if sound.iter().any(|other| other.get("name").str() == name.str()) {
             faults.duplicate(&name);
         }
-        if faults.len() == before {
+        let (is_sound, claim) = (faults.len() == before, volume.at("persistentVolumeClaim.claimName"));
+        if claims.contains(claim.str()) {
+            let detail = "must not reference a PVC that gets created for an ephemeral volume";
+            faults.invalid(&claim, detail);
+        }
+        if is_sound {
             sound.push(volume);
         }
     }
@@ -201,9 +221,41 @@ pub(super) fn downward(item: &Located<'_>, faults: &mut Faults) {
 fn ephemeral(at: &Located<'_>, faults: &mut Faults) {
     let template = at.get("volumeClaimTemplate");
     if template.is_set() {
+        claim_metadata(&template.get("metadata"), faults);
         claim_spec(&template.get("spec"), faults);
     } else {
         faults.required(&template, "");
+    }
+}
+
+/// The metadata that a template of claims must not have, in the order of Go's fields.
+const NOT_IN_TEMPLATES: [&str; 13] = [
+    "name",
+    "generateName",
+    "namespace",
+    "selfLink",
+    "uid",
+    "resourceVersion",
+    "generation",
+    "creationTimestamp",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+    "ownerReferences",
+    "finalizers",
+    "managedFields",
+];
+
+fn claim_metadata(at: &Located<'_>, faults: &mut Faults) {
+    annotations(&at.get("annotations"), faults);
+    labels(&at.get("labels"), faults);
+    for field in NOT_IN_TEMPLATES {
+        let value = at.get(field);
+        let is_zero = value.value == "" || field == "generation" && value.int() == 0;
+        if value.is_set() && !is_zero {
+            // Go's name of this field begins with two capital letters, of which the server's path has the second.
+            let shown = if field == "uid" { "uID" } else { field };
+            faults.forbidden(&at.get(shown), "cannot be set");
+        }
     }
 }
 

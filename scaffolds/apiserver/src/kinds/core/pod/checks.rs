@@ -5,7 +5,7 @@ use crate::kinds::{faults::Faults, located::Located, pod::spec::pod_spec};
 /// Validates a new Pod.
 pub(in crate::kinds) fn validate(at: &Located<'_>, faults: &mut Faults) {
     let spec = at.get("spec");
-    whole(&spec, faults);
+    whole(at, faults);
     if spec.get("ephemeralContainers").len() > 0 {
         faults.forbidden(&spec.get("ephemeralContainers"), "cannot be set on create");
     }
@@ -17,18 +17,10 @@ pub(in crate::kinds) fn validate(at: &Located<'_>, faults: &mut Faults) {
     }
 }
 
-/// Validates the spec of a Pod beyond the rules for templates.
-pub(in crate::kinds) fn whole(spec: &Located<'_>, faults: &mut Faults) {
-    pod_spec(spec, faults);
-    for image in ["containers", "initContainers"]
-        .iter()
-        .flat_map(|list| spec.get(list).items())
-        .map(|at| at.get("image"))
-    {
-        if image.str().trim() != image.str() {
-            faults.invalid(&image, "must not have leading or trailing whitespace");
-        }
-    }
+/// Validates the spec of a Pod, also beyond the rules for templates.
+pub(in crate::kinds) fn whole(pod: &Located<'_>, faults: &mut Faults) {
+    let (metadata, spec) = (pod.get("metadata"), &pod.get("spec"));
+    pod_spec(spec, Some(&metadata), faults);
     let sources = spec
         .get("volumes")
         .items()
@@ -39,6 +31,15 @@ pub(in crate::kinds) fn whole(spec: &Located<'_>, faults: &mut Faults) {
     {
         if spec.get("serviceAccountName").str().is_empty() {
             faults.forbidden(&token, "must not be specified when serviceAccountName is not set");
+        }
+    }
+    for image in ["containers", "initContainers"]
+        .iter()
+        .flat_map(|list| spec.get(list).items())
+        .map(|at| at.get("image"))
+    {
+        if image.str().trim() != image.str() {
+            faults.invalid(&image, "must not have leading or trailing whitespace");
         }
     }
 }

@@ -10,7 +10,7 @@ const CHANGEABLE: &str = "pod updates may not change fields other than `spec.con
 
 pub(in crate::kinds) fn validate(new: &Located<'_>, old: &Located<'_>, faults: &mut Faults) {
     let (spec, before) = (new.get("spec"), old.get("spec"));
-    whole(&spec, faults);
+    whole(new, faults);
     for list in ["containers", "initContainers"] {
         if !same_containers(&spec.get(list), &before.get(list), faults) {
             return;
