@@ -3,6 +3,7 @@
 mod cells;
 mod checks;
 mod ephemeral;
+mod gated;
 mod level;
 mod prepare;
 mod resize;

@@ -1,8 +1,10 @@
-//! The fields of a Pod that may change: images, `activeDeadlineSeconds`, added tolerations, removed scheduling gates.
+//! The fields of a Pod that may change: images, `activeDeadlineSeconds`, added tolerations, removed scheduling gates, and
+//! while it has gates also added conditions for nodes.
 
 use serde_json::{Value, json};
 
-use crate::kinds::{core::pod::checks::whole, faults::Faults, located::Located, semantic};
+use super::{checks::whole, gated::only_adds_conditions};
+use crate::kinds::{faults::Faults, located::Located, semantic};
 
 const CHANGEABLE: &str = "pod updates may not change fields other than `spec.containers[*].image`,\
      `spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing \
@@ -25,7 +27,10 @@ pub(in crate::kinds) fn validate(new: &Located<'_>, old: &Located<'_>, faults: &
     }
     tolerations(&spec.get("tolerations"), &before.get("tolerations"), faults);
     gates(&spec.get("schedulingGates"), &before.get("schedulingGates"), faults);
-    let (now, then) = (comparable(&spec, &before), comparable(&before, &before));
+    let (mut now, then) = (comparable(&spec, &before), comparable(&before, &before));
+    if before.get("schedulingGates").len() > 0 {
+        only_adds_conditions(&spec, &before, &mut now, faults);
+    }
     if !semantic::equal("core.v1.PodSpec", &now, &then) {
         faults.forbidden(&spec, CHANGEABLE);
     }
