@@ -1,6 +1,7 @@
 //! Pods and Pod templates: the validation, defaults and warnings of all kinds that contain either.
 
 mod affinity;
+pub(in crate::kinds) mod annotations;
 mod container;
 pub(in crate::kinds) mod context;
 pub(in crate::kinds) mod defaults;

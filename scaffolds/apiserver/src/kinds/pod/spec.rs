@@ -10,6 +10,7 @@ use crate::kinds::{
     located::Located,
     pod::{
         affinity::{about, affinity},
+        annotations::MIRROR,
         container::{containers, init_containers},
         context::PodContext,
         environment::file_volumes,
@@ -40,7 +41,8 @@ pub(in crate::kinds) fn pod_spec(spec: &Located<'_>, metadata: Option<&Located<'
             .filter(|name| !name.is_empty())
             .collect(),
     };
-    resource_claims(&spec.get("resourceClaims"), faults);
+    let is_mirror = metadata.is_some_and(|metadata| metadata.get("annotations").get(MIRROR).is_set());
+    resource_claims(&spec.get("resourceClaims"), is_mirror, faults);
     let mains = spec.get("containers");
     containers(&mains, &around, faults);
     init_containers(&spec.get("initContainers"), &around, &mains, faults);

@@ -1,6 +1,10 @@
 //! Validation of Pods beyond the validation of Pod templates.
 
-use crate::kinds::{faults::Faults, located::Located, pod::spec::pod_spec};
+use crate::kinds::{
+    faults::Faults,
+    located::Located,
+    pod::{annotations, spec::pod_spec},
+};
 
 /// Validates a new Pod.
 pub(in crate::kinds) fn validate(at: &Located<'_>, faults: &mut Faults) {
@@ -15,11 +19,13 @@ pub(in crate::kinds) fn validate(at: &Located<'_>, faults: &mut Faults) {
             "cannot be set until all schedulingGates have been cleared",
         );
     }
+    annotations::agree_with_fields(&at.at("metadata.annotations"), &spec, faults);
 }
 
-/// Validates the spec of a Pod, also beyond the rules for templates.
+/// Validates annotations and spec of a Pod, also beyond the rules for templates.
 pub(in crate::kinds) fn whole(pod: &Located<'_>, faults: &mut Faults) {
     let (metadata, spec) = (pod.get("metadata"), &pod.get("spec"));
+    annotations::validate(&metadata.get("annotations"), spec, faults);
     pod_spec(spec, Some(&metadata), faults);
     let sources = spec
         .get("volumes")

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{level, status::LISTS};
+use super::{app_armor, level, status::LISTS};
 use crate::kinds::{
     edit::{Fields, each, keep_metadata, section, within},
     located::Located,
@@ -11,6 +11,7 @@ use crate::kinds::{
 
 pub(in crate::kinds) fn create(object: &mut Value) {
     select_by_own_labels(object);
+    app_armor::set_fields(object);
     level::fill(object);
     let class = quality(&Located::root(object).get("spec"));
     if let Some(fields) = object.as_object_mut() {

@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use super::{checks::whole, gated::only_adds_conditions};
-use crate::kinds::{faults::Faults, located::Located, semantic};
+use crate::kinds::{faults::Faults, located::Located, pod::annotations, semantic};
 
 const CHANGEABLE: &str = "pod updates may not change fields other than `spec.containers[*].image`,\
      `spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing \
@@ -13,6 +13,8 @@ const CHANGEABLE: &str = "pod updates may not change fields other than `spec.con
 pub(in crate::kinds) fn validate(new: &Located<'_>, old: &Located<'_>, faults: &mut Faults) {
     let (spec, before) = (new.get("spec"), old.get("spec"));
     whole(new, faults);
+    let [notes, old_notes] = [new, old].map(|pod| pod.at("metadata.annotations"));
+    annotations::fixed(&notes, &old_notes, faults);
     for list in ["containers", "initContainers"] {
         if !same_containers(&spec.get(list), &before.get(list), faults) {
             return;
