@@ -264,6 +264,11 @@ pub trait Strategy: Send + Sync + 'static {
         false
     }
 
+    /// Warnings about a new object before it is prepared, which clients get even if the object is refused.
+    fn early_warnings(&self, _object: &Value) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Before a create: clears the fields that clients may not set (`status`) and allocates what the server assigns
     /// (clusterIP). A create through a `subresource` skips this, as upstream. Name, namespace and uid are set already.
     fn prepare_for_create(&self, subresource: &str, object: &mut Value);

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 const LONGEST: usize = 63;
 /// The limit on the size of all annotations of an object, in bytes (k8s.io/apimachinery, pkg/api/validation/objectmeta.go).
-const MOST_ANNOTATIONS: usize = 256 << 10;
+pub const MOST_ANNOTATIONS: usize = 256 << 10;
 const NAME: &str = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]";
 
 /// The errors in a key of a label or in a finalizer: `example.com/name` or `name`.

@@ -10,7 +10,7 @@ use super::{
 use crate::{
     admission::{Attributes, Operation, Phase},
     call::Call,
-    meta,
+    kinds, meta,
     registry::{Posted, direct},
     state::Core,
     status::{Status, Subject},
@@ -108,6 +108,7 @@ fn assign(pod: &mut Value, binding: &Value, now: i64) {
             fields.extend(added.clone());
         }
     }
+    kinds::drop_old_annotations(pod);
     let scheduled = PodCondition {
         name: "PodScheduled",
         reason: "",

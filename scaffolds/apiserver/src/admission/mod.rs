@@ -7,6 +7,7 @@ mod default_class;
 mod escalation;
 mod lifecycle;
 mod limit_ranges;
+mod pod_resize;
 mod pod_security;
 mod policies;
 mod priority;
@@ -77,6 +78,10 @@ pub enum Member {
     DefaultIngressClass,
     /// The plugin of this name: a Pod gets the labels of its node's zone and region.
     PodTopologyLabels,
+    /// The plugin of this name: a Pod is resized only in ways that its node supports.
+    NodeDeclaredFeatureValidator,
+    /// The plugin of this name: a resized Pod fits on its node.
+    PodResizeValidator,
     /// The plugin `MutatingAdmissionPolicy`: policies may change objects.
     MutatingPolicies,
     /// The plugin `MutatingAdmissionWebhook`: webhooks may change objects.
@@ -105,8 +110,8 @@ pub enum Member {
 ///    EventRateLimit, ExtendedResourceToleration, DefaultStorageClass, StorageObjectInUseProtection,
 ///    OwnerReferencesPermissionEnforcement, PersistentVolumeClaimResize, RuntimeClass, CertificateApproval,
 ///    CertificateSigning, ClusterTrustBundleAttest, CertificateSubjectRestriction, DefaultIngressClass,
-///    DenyServiceExternalIPs, PodTopologyLabels, MutatingAdmissionPolicy, MutatingAdmissionWebhook,
-///    ValidatingAdmissionPolicy, ValidatingAdmissionWebhook, ResourceQuota, AlwaysDeny.
+///    DenyServiceExternalIPs, PodTopologyLabels, NodeDeclaredFeatureValidator, PodResizeValidator, MutatingAdmissionPolicy,
+///    MutatingAdmissionWebhook, ValidatingAdmissionPolicy, ValidatingAdmissionWebhook, ResourceQuota, AlwaysDeny.
 /// 3. In the storage of a kind: `RoleEscalation`; `ParameterAccess` and `PodCertificateSigning`, after all other validation.
 pub const ORDER: &[(Phase, Member)] = &[
     (Phase::Mutating, Member::ForbidCreate),
@@ -134,6 +139,8 @@ pub const ORDER: &[(Phase, Member)] = &[
     (Phase::Validating, Member::CertificateSigning),
     (Phase::Validating, Member::ClusterTrustBundleAttest),
     (Phase::Validating, Member::CertificateSubjectRestriction),
+    (Phase::Validating, Member::NodeDeclaredFeatureValidator),
+    (Phase::Validating, Member::PodResizeValidator),
     (Phase::Validating, Member::ValidatingPolicies),
     (Phase::Validating, Member::ValidatingWebhooks),
     #[cfg(test)]
@@ -279,6 +286,8 @@ impl Member {
                 topology::admit(core, attributes, objects);
                 Ok(())
             }
+            Self::NodeDeclaredFeatureValidator => pod_resize::supported(core, attributes, objects),
+            Self::PodResizeValidator => pod_resize::fits(core, attributes, objects),
             // They have rounds, see `admit`.
             Self::MutatingPolicies | Self::MutatingWebhooks => Ok(()),
             Self::ParameterAccess => policies::access::admit(core, attributes, objects),
@@ -324,6 +333,8 @@ mod tests {
             (Phase::Validating, Member::CertificateSigning),
             (Phase::Validating, Member::ClusterTrustBundleAttest),
             (Phase::Validating, Member::CertificateSubjectRestriction),
+            (Phase::Validating, Member::NodeDeclaredFeatureValidator),
+            (Phase::Validating, Member::PodResizeValidator),
             (Phase::Validating, Member::ValidatingPolicies),
             (Phase::Validating, Member::ValidatingWebhooks),
         ];

@@ -10,6 +10,8 @@ use crate::kinds::{
     located::Located,
 };
 
+const HUGE_PAGES: &str = "hugepages-";
+
 pub(in crate::kinds) const NEGATIVE: &str = "must be greater than or equal to 0";
 
 /// `requests` and `limits` of a container.
@@ -27,13 +29,14 @@ pub(in crate::kinds) fn requirements_of(
     for (name, amount) in limits.entries() {
         check_name(name, &amount, faults);
         resource_amount(name, &amount, faults);
+        huge_pages(name, &amount, faults);
     }
     for (name, amount) in requests.entries() {
         check_name(name, &amount, faults);
         resource_amount(name, &amount, faults);
         let Some(request) = quantity(&amount) else { continue };
         let limit = limits.get(name);
-        let overcommits = !name.contains('/') && !name.starts_with("hugepages-");
+        let overcommits = !name.contains('/') && !name.starts_with(HUGE_PAGES);
         match quantity(&limit) {
             Some(limit_amount) if !overcommits && request.compare(&limit_amount) != Ordering::Equal => {
                 let detail = format!("must be equal to {name} limit of {}", limit.str());
@@ -48,6 +51,25 @@ pub(in crate::kinds) fn requirements_of(
             }
             _ => {}
         }
+        huge_pages(name, &amount, faults);
+    }
+    let names = || limits.entries().chain(requests.entries()).map(|(name, _)| name);
+    let has_basic = || names().any(|name| matches!(name, "cpu" | "memory"));
+    if names().any(|name| name.starts_with(HUGE_PAGES)) && !has_basic() {
+        faults.forbidden(at, "HugePages require cpu or memory");
+    }
+}
+
+/// Checks that an amount of huge pages is a number of whole pages.
+fn huge_pages(name: &str, amount: &Located<'_>, faults: &mut Faults) {
+    let (Some(size), Some(bytes)) = (name.strip_prefix(HUGE_PAGES), quantity(amount)) else {
+        return;
+    };
+    let page = Quantity::parse(size).ok();
+    let page = page.filter(|page| page.sign() == Ordering::Greater && page.is_whole());
+    if page.is_none_or(|page| bytes.rounded_up_number() % page.rounded_up_number() != 0) {
+        let detail = format!("{} is not positive integer multiple of {name}", amount.str());
+        faults.invalid(amount, &detail);
     }
 }
 
@@ -80,7 +102,7 @@ pub(in crate::kinds) fn container_name(name: &str, amount: &Located<'_>, faults:
 
 /// Checks the name of a resource of a whole Pod.
 pub(in crate::kinds) fn pod_name(name: &str, amount: &Located<'_>, faults: &mut Faults) {
-    let is_known = matches!(name, "cpu" | "memory") || name.starts_with("hugepages-");
+    let is_known = matches!(name, "cpu" | "memory") || name.starts_with(HUGE_PAGES);
     if resource_name(name, amount, faults) && !is_known {
         faults.not_supported_as(amount, &quoted(name), &["cpu", "hugepages-", "memory"]);
     }
@@ -108,7 +130,7 @@ pub(in crate::kinds) fn quantity(at: &Located<'_>) -> Option<Quantity> {
 }
 
 fn is_for_containers(name: &str) -> bool {
-    matches!(name, "cpu" | "memory" | "ephemeral-storage") || name.starts_with("hugepages-")
+    matches!(name, "cpu" | "memory" | "ephemeral-storage") || name.starts_with(HUGE_PAGES)
 }
 
 /// Whether the name is that of an extended resource, which quotas can count.
@@ -209,7 +231,7 @@ fn divisor(at: &Located<'_>, faults: &mut Faults) {
         "cpu" => (&["1m", "1"], "cpu"),
         "memory" => (&BYTES, "memory"),
         "ephemeral-storage" => (&BYTES, "local ephemeral storage"),
-        kind if kind.starts_with("hugepages-") => (&BYTES, "hugepages"),
+        kind if kind.starts_with(HUGE_PAGES) => (&BYTES, "hugepages"),
         _ => return,
     };
     if !matches!(divisor.str(), "" | "0") && !known.contains(&divisor.str()) {

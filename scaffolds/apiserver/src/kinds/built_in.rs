@@ -12,13 +12,14 @@ use serde_json::Value;
 use super::{
     decode,
     defaults::{Defaults, KindDefaults},
-    edit::{Fields, keep, keep_all_but},
+    edit::{Fields, keep, keep_all_but, within},
     empties,
     faults::Faults,
     kind::{BuiltInKind, Change, Part, StructDefault},
     located::Located,
     names::Named,
     openapi,
+    pod::annotations,
     row::Row,
     semantic,
 };
@@ -34,23 +35,37 @@ const DISABLED_FIELDS: &[StructDefault] = &[
     ("batch.v1.JobSpec", |job| _ = job.remove("scheduling")),
     ("core.v1.ClusterTrustBundleProjection", without_user),
     ("core.v1.ConfigMapVolumeSource", without_default_user),
+    ("core.v1.Container", without_stop_signal),
     ("core.v1.DownwardAPIVolumeFile", without_user),
     ("core.v1.DownwardAPIVolumeSource", without_default_user),
     ("core.v1.EmptyDirVolumeSource", |source| _ = source.remove("mode")),
+    ("core.v1.EphemeralContainer", without_stop_signal),
     ("core.v1.GRPCAction", |action| _ = action.remove("mode")),
     ("core.v1.HTTPGetAction", |action| _ = action.remove("protocol")),
     ("core.v1.KeyToPath", without_user),
     ("core.v1.NodeSpec", |node| _ = node.remove("podPreemptionPolicy")),
+    ("core.v1.Pod", annotations::drop_old),
     ("core.v1.PodCertificateProjection", without_user),
     ("core.v1.PodSpec", |spec| {
         spec.remove("evictionResponders");
         spec.remove("schedulingGroup");
     }),
+    ("core.v1.PodTemplateSpec", annotations::drop_old),
     ("core.v1.ProjectedVolumeSource", without_default_user),
     ("core.v1.SecretVolumeSource", without_default_user),
     ("core.v1.ServiceAccountTokenProjection", without_user),
     ("core.v1.VolumeMount", |mount| _ = mount.remove("bindMountOptions")),
 ];
+
+/// A lifecycle that consists of a signal goes with it.
+fn without_stop_signal(container: &mut Fields) {
+    let Some(lifecycle) = within(container, "lifecycle") else {
+        return;
+    };
+    if lifecycle.remove("stopSignal").is_some() && lifecycle.is_empty() {
+        container.remove("lifecycle");
+    }
+}
 
 fn without_user(item: &mut Fields) {
     item.remove("user");
@@ -156,6 +171,10 @@ impl Strategy for BuiltIn {
         self.defaults.fill(&self.definition, object);
     }
 
+    fn early_warnings(&self, object: &Value) -> Vec<String> {
+        (self.kind.early_warnings)(object)
+    }
+
     fn prepare_for_create(&self, subresource: &str, object: &mut Value) {
         if self.kind.rules.has_status && self.kind.clears_status {
             self.empty_status(object);
@@ -169,7 +188,8 @@ impl Strategy for BuiltIn {
 
     fn prepare_for_update(&self, subresource: &str, new: &mut Value, old: &Value) {
         if let Some(part) = self.part(subresource) {
-            return (part.prepare)(new, old);
+            (part.prepare)(new, old);
+            return self.disabled.fill(&self.definition, new);
         }
         match subresource {
             "status" => {

@@ -10,13 +10,16 @@ use super::{
 use crate::strategy::Empties;
 
 /// Paths, without indices, at whose ends every kind distinguishes empty lists and maps from absent ones.
-const DISTINGUISHED: [&[&str]; 8] = [
+const DISTINGUISHED: [&[&str]; 11] = [
     &["capabilities", "add"],
     &["capabilities", "drop"],
     &["securityContext", "supplementalGroups"],
     &["spec", "overhead"],
     &["spec", "capacity"],
     &["template", "metadata", "labels"],
+    &["volumeClaimTemplate", "metadata", "ownerReferences"],
+    &["volumeClaimTemplate", "metadata", "finalizers"],
+    &["volumeClaimTemplate", "metadata", "managedFields"],
     &["scaleUp", "policies"],
     &["scaleDown", "policies"],
 ];

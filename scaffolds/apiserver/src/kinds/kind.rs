@@ -31,6 +31,8 @@ pub(super) struct BuiltInKind {
     pub decoded: fn(&mut Value),
     /// The default functions of the kind's structs, including the kind itself.
     pub defaults: &'static [StructDefault],
+    /// The warnings about a new object before it is prepared. A client gets them even if the object is refused.
+    pub early_warnings: fn(&Value) -> Warnings,
     /// Prepares a create, after `status` was cleared if it is a subresource.
     pub prepare_create: fn(&mut Value),
     /// Prepares an update of the object, after `status` was copied from the old object.
@@ -69,6 +71,7 @@ impl Default for BuiltInKind {
             distinguishes_empty: &[],
             decoded: |_| {},
             defaults: &[],
+            early_warnings: |_| Warnings::new(),
             prepare_create: |_| {},
             prepare_update: |_, _| {},
             prepare_status: |_, _| {},

@@ -4,7 +4,7 @@ use kubewright_machinery::labels;
 use serde_json::{Value, json};
 
 use crate::kinds::{
-    faults::Faults,
+    faults::{Faults, quoted},
     format::{label_value, qualified},
     located::Located,
     row::or,
@@ -18,6 +18,28 @@ pub(in crate::kinds) fn labels(at: &Located<'_>, faults: &mut Faults) {
 /// Checks annotations of an object inside of another.
 pub(in crate::kinds) fn annotations(at: &Located<'_>, faults: &mut Faults) {
     faults.extend_of_map(at, labels::annotations);
+}
+
+/// Checks annotations whose keys are a domain and a name, in letters of any case.
+pub(in crate::kinds) fn user_annotations(at: &Located<'_>, faults: &mut Faults) {
+    let mut size = 0;
+    for (key, text) in at.entries() {
+        size += key.len() + text.str().len();
+        let key = key.to_lowercase();
+        let sentences = qualified(&key);
+        if key.is_empty() {
+            faults.required(at, "");
+        } else if sentences.is_empty() && !key.contains('/') {
+            let detail = "must be a domain-prefixed key (such as \"acme.io/foo\")";
+            faults.invalid_as(at, &quoted(&key), detail);
+        } else {
+            let complain = |sentence: &String| faults.invalid_as(at, &quoted(&key), sentence);
+            sentences.iter().for_each(complain);
+        }
+    }
+    if size > labels::MOST_ANNOTATIONS {
+        faults.too_long(at, labels::MOST_ANNOTATIONS);
+    }
 }
 
 /// Validates a LabelSelector.

@@ -24,6 +24,7 @@ mod event;
 mod events;
 mod faults;
 mod format;
+mod go_json;
 mod int_or_percent;
 mod internal;
 mod keyed_data;
@@ -44,6 +45,7 @@ mod row;
 mod scheduling;
 mod semantic;
 pub(crate) mod shapes;
+mod signer;
 mod storage;
 mod storagemigration;
 mod unsteered;
@@ -252,6 +254,11 @@ pub(crate) fn binding() -> Resource {
 /// The body of `pods/NAME/eviction`, which is no resource of its own.
 pub(crate) fn eviction() -> Resource {
     resource(names::resource("policy/v1 Eviction pods eviction namespaced create"))
+}
+
+/// Removes the annotations that the server stores in no Pod.
+pub(crate) fn drop_old_annotations(pod: &mut Value) {
+    pod.as_object_mut().into_iter().for_each(pod::annotations::drop_old);
 }
 
 fn resource(named: Named) -> Resource {

@@ -15,7 +15,7 @@ pub use check::{Charged, QuotaRequest, charge};
 pub use limits::Quota;
 pub use measure::Measure;
 pub use pending::{Pending, Reservation};
-pub use pods::specified;
+pub use pods::{requested, specified};
 
 /// The name of ResourceQuotas in the store.
 pub const RESOURCE: &str = "/resourcequotas";

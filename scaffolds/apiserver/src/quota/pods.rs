@@ -127,6 +127,11 @@ pub fn specified(pod: &Value) -> [Amounts; 2] {
     [ResourceSide::Requests, ResourceSide::Limits].map(|side| sum(&pod, side, |name| matches!(name, "cpu" | "memory")))
 }
 
+/// The requests in a Pod's spec and its overhead, without those of its status.
+pub fn requested(pod: &Value) -> Amounts {
+    total(&json!({"spec": pod["spec"]}), ResourceSide::Requests)
+}
+
 fn total(pod: &Value, side: ResourceSide) -> Amounts {
     let mut total = sum(pod, side, is_for_pods);
     let overhead = Amounts::of(pod.pointer("/spec/overhead"));

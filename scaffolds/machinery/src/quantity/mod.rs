@@ -162,6 +162,16 @@ impl Quantity {
         }
     }
 
+    /// The amount as a whole number, rounded up.
+    pub fn rounded_up_number(&self) -> i128 {
+        self.rounded_up().nanos / NANO
+    }
+
+    /// The amount in thousandths, rounded up.
+    pub fn rounded_up_thousandths(&self) -> i128 {
+        self.clone().rounded_to_milli().nanos / MILLI
+    }
+
     /// The canonical form, in which the server writes it.
     pub fn canonical(&self) -> String {
         if let Some(text) = &self.text {

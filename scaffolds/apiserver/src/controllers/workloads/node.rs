@@ -60,6 +60,7 @@ fn report(node: &Value, now: i64) -> Decision {
         "addresses": [{"type": "InternalIP", "address": ADDRESS}, {"type": "Hostname", "address": meta::text(node, "name")}],
         "capacity": {"cpu": "64", "memory": "256Gi", "pods": "10000", "ephemeral-storage": "1Ti"},
         "allocatable": {"cpu": "64", "memory": "256Gi", "pods": "10000", "ephemeral-storage": "1Ti"},
+        "declaredFeatures": ["InPlacePodLevelResourcesVerticalScaling", "InPlacePodVerticalScalingInitContainers"],
         "conditions": [
             condition("MemoryPressure", "False", "KubeletHasSufficientMemory"),
             condition("DiskPressure", "False", "KubeletHasNoDiskPressure"),

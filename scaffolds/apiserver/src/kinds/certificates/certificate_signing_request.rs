@@ -8,7 +8,7 @@ use kubewright_machinery::{
 };
 use serde_json::{Value, json};
 
-use super::{chain, request::Request, signer};
+use super::{chain, request::Request};
 use crate::{
     kinds::{
         edit::{Fields, keep, keep_all_but, section},
@@ -16,6 +16,7 @@ use crate::{
         kind::{BuiltInKind, Part, Selectable},
         located::Located,
         row::{Row, or},
+        signer,
     },
     strategy::{MetadataPass, NameRule, Rules},
     user::User,

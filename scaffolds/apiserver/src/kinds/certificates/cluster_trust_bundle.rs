@@ -2,15 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use kubewright_machinery::names::{self, Unit};
-
-use super::{certificate::Certificate, signer};
+use super::certificate::Certificate;
 use crate::{
     kinds::{
         faults::{Faults, quoted},
         kind::{BuiltInKind, Selectable},
         located::Located,
         row::or,
+        signer,
     },
     pem,
     strategy::{MetadataPass, NameRule, Rules},
@@ -55,7 +54,7 @@ fn check_names(at: &Located<'_>, faults: &mut Faults) {
     for (field, is_prefix) in [("metadata.generateName", true), ("metadata.name", false)] {
         let name = at.at(field);
         if !name.str().is_empty() {
-            for sentence in name_faults(name.str(), signer.str(), is_prefix) {
+            for sentence in signer::bundle_name(name.str(), signer.str(), is_prefix) {
                 faults.invalid_as(&name, &quoted(name.str()), &sentence);
             }
         }
@@ -63,27 +62,6 @@ fn check_names(at: &Located<'_>, faults: &mut Faults) {
     if !signer.str().is_empty() {
         signer::name(&signer, faults);
     }
-}
-
-fn name_faults(name: &str, signer: &str, is_prefix: bool) -> Vec<String> {
-    let required = match signer {
-        "" => String::new(),
-        _ => signer.replace('/', ":") + ":",
-    };
-    let Some(rest) = name.strip_prefix(&required) else {
-        return vec![format!(
-            "ClusterTrustBundle for signerName {signer} must be named with prefix {required}"
-        )];
-    };
-    if signer.is_empty() && name.contains(':') {
-        return vec!["ClusterTrustBundle without signer name must not have \":\" in its name".to_owned()];
-    }
-    let masked = if is_prefix {
-        names::as_prefix(rest)
-    } else {
-        rest.to_owned()
-    };
-    names::subdomain(&masked, Unit::Characters)
 }
 
 /// The certificates of authorities in a bundle, each once.

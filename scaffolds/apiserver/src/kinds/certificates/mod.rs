@@ -6,7 +6,6 @@ mod chain;
 pub(in crate::kinds) mod cluster_trust_bundle;
 pub(in crate::kinds) mod pod_certificate_request;
 mod request;
-mod signer;
 
 /// The reason that no authority can be read from a bundle of PEM certificates (`caBundle`), in the words of Go's client.
 pub(crate) fn bundle_fault(bundle: &[u8]) -> Option<String> {

@@ -6,7 +6,7 @@ use kubewright_machinery::{
 };
 use serde_json::{Value, json};
 
-use super::{certificate::Certificate, request::Request, signer};
+use super::{certificate::Certificate, request::Request};
 use crate::{
     kinds::{
         conditions::conditions,
@@ -14,9 +14,11 @@ use crate::{
         faults::{Faults, quoted},
         format::subdomain,
         kind::{BuiltInKind, Selectable},
+        labels::user_annotations,
         located::Located,
         row::Row,
         semantic::equal,
+        signer,
     },
     pem,
     strategy::Rules,
@@ -81,19 +83,6 @@ fn validate(at: &Located<'_>, faults: &mut Faults) {
         faults.invalid(&expiration, &format!("must be in the range [3600, {most}]"));
     }
     stub(&spec, faults);
-}
-
-/// Keys are a domain and a name, in letters of any case.
-fn user_annotations(at: &Located<'_>, faults: &mut Faults) {
-    let before = faults.len();
-    faults.extend_of_map(at, kubewright_machinery::labels::annotations);
-    if faults.len() > before {
-        return;
-    }
-    for (key, _) in at.entries().filter(|(key, _)| !key.contains('/')) {
-        let detail = "must be a domain-prefixed key (such as \"acme.io/foo\")";
-        faults.invalid_as(at, &quoted(&key.to_lowercase()), detail);
-    }
 }
 
 /// The request for a certificate, of which only the key and its proof count.

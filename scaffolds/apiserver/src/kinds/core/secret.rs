@@ -7,6 +7,7 @@ use crate::{
     kinds::{
         edit::{section, set_text},
         faults::Faults,
+        go_json,
         keyed_data::{MOST, bytes, fixed, keys},
         kind::{BuiltInKind, Change, Selectable, Warnings},
         located::Located,
@@ -96,30 +97,12 @@ fn docker(at: &Located<'_>, faults: &mut Faults) {
         return faults.required(at, "");
     }
     let bytes = bytes(at);
-    let parsed = serde_json::from_slice::<serde_json::Map<String, serde_json::Value>>(&bytes);
-    if parsed.is_err() {
-        let detail = go_complaint(&bytes);
-        faults.invalid_as(at, "\"<secret contents redacted>\"", &detail);
-    }
-}
-
-/// The error of Go's decoder about bytes that are not a JSON object: exact for the common cases.
-fn go_complaint(bytes: &[u8]) -> String {
-    let text = String::from_utf8_lossy(bytes);
-    let text = text.trim_start();
-    let kinds = [("[", "array"), ("\"", "string"), ("t", "bool"), ("f", "bool")];
-    match text.chars().next() {
-        None => "unexpected end of JSON input".to_owned(),
-        _ if serde_json::from_str::<serde_json::Value>(text).is_ok() => {
-            let kind = kinds
-                .iter()
-                .find(|(start, _)| text.starts_with(start))
-                .map_or("number", |(_, kind)| kind);
-            format!("json: cannot unmarshal {kind} into Go value of type map[string]interface {{}}")
-        }
-        Some('{' | '[' | '"') => "unexpected end of JSON input".to_owned(),
-        Some(letter) => format!("invalid character '{letter}' looking for beginning of value"),
-    }
+    let detail = match go_json::read(&String::from_utf8_lossy(&bytes)) {
+        Ok(Value::Object(_) | Value::Null) => return,
+        Ok(value) => go_json::mismatch(&value, "value of type map[string]interface {}"),
+        Err(why) => why,
+    };
+    faults.invalid_as(at, "\"<secret contents redacted>\"", &detail);
 }
 
 fn validate_update(new: &Located<'_>, old: &Located<'_>, faults: &mut Faults) {

@@ -6,6 +6,7 @@ use crate::kinds::{
     labels::selector,
     located::Located,
     node_selector::{node_selector, node_term},
+    pod::label_keys::label_keys,
 };
 
 pub(in crate::kinds) fn affinity(at: &Located<'_>, faults: &mut Faults) {
@@ -38,6 +39,7 @@ fn affinity_term(term: &Located<'_>, faults: &mut Faults) {
     for name in term.get("namespaces").items() {
         about(&term.get("namespace"), name.str(), label(name.str()), faults);
     }
+    label_keys(term, faults);
     let key = term.get("topologyKey");
     if key.str().is_empty() {
         faults.required(&key, "can not be empty");

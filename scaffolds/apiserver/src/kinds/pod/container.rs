@@ -21,6 +21,12 @@ const ONLY_SIDECARS: &str = "may not be set for init containers without restartP
 
 const NEEDS_POLICY: &str = "must specify restartPolicy when restart rules are used";
 
+/// All containers of a spec, in the order in which the server visits them.
+pub(super) fn all<'v>(spec: &Located<'v>) -> Vec<Located<'v>> {
+    let lists = ["initContainers", "containers", "ephemeralContainers"].map(|list| spec.get(list));
+    lists.iter().flat_map(Located::items).collect()
+}
+
 /// Validates the main containers.
 pub(in crate::kinds) fn containers(at: &Located<'_>, around: &PodContext<'_>, faults: &mut Faults) {
     if at.len() == 0 {
@@ -159,7 +165,7 @@ fn resize(at: &Located<'_>, around: &PodContext<'_>, faults: &mut Faults) {
         faults.one_of(&name, &["cpu", "memory"]);
         faults.one_of(&restart, &["NotRequired", "RestartContainer"]);
         if around.restart_policy == "Never" && restart.str() != "NotRequired" {
-            faults.invalid(&restart, "must be 'NotRequired' when `restartPolicy` is 'Never'");
+            faults.invalid(&restart, "must be 'NotRequired' when pod `restartPolicy` is 'Never'");
         }
     }
 }

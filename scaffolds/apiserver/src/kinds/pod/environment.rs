@@ -3,8 +3,10 @@
 use crate::kinds::{
     amounts,
     faults::{Faults, quoted},
-    format::{config_key, qualified, subdomain, variable},
+    format::{config_key, label, qualified, subdomain, variable},
     located::Located,
+    pod::container::all,
+    volume_source::no_backsteps,
 };
 
 pub(in crate::kinds) fn environment(container: &Located<'_>, faults: &mut Faults) {
@@ -82,7 +84,7 @@ fn value_from(entry: &Located<'_>, faults: &mut Faults) {
                 faults.required_format(&source.get("key"), config_key);
             }
             "secretKeyRef" => key_ref(&source, faults),
-            _ => {}
+            _ => file_ref(&source, faults),
         }
     }
     let one_of =
@@ -103,6 +105,30 @@ fn key_ref(source: &Located<'_>, faults: &mut Faults) {
     faults.required_format(&source.get("key"), config_key);
 }
 
+fn file_ref(source: &Located<'_>, faults: &mut Faults) {
+    faults.required_format(&source.get("key"), variable);
+    faults.required_format(&source.get("volumeName"), label);
+    let path = source.get("path");
+    if path.str().is_empty() {
+        faults.required(&path, "");
+    }
+    no_backsteps(&path, faults);
+}
+
+/// Checks that the files to which variables refer are in volumes of the type `emptyDir`.
+pub(super) fn file_volumes(spec: &Located<'_>, faults: &mut Faults) {
+    let variables = all(spec).into_iter().flat_map(|container| container.get("env").items());
+    let files = variables.map(|variable| variable.get("valueFrom").get("fileKeyRef"));
+    for name in files.filter(Located::is_set).map(|file| file.get("volumeName")) {
+        let volumes = spec.get("volumes").items();
+        match volumes.filter(|volume| volume.get("name").str() == name.str()).last() {
+            None => faults.not_found_as(&name, name.str(), ""),
+            Some(volume) if volume.get("emptyDir").is_set() => {}
+            Some(_) => faults.invalid(&name, "referenced volume must be of type emptyDir"),
+        }
+    }
+}
+
 fn field_ref(source: &Located<'_>, faults: &mut Faults) {
     pod_field(source, &FIELDS, faults);
 }
@@ -113,17 +139,35 @@ pub(in crate::kinds) fn pod_field(source: &Located<'_>, known: &[&str], faults: 
     if path.str().is_empty() {
         return faults.required(&path, "");
     }
-    let (outer, subscript) = path.str().split_once("['").unwrap_or((path.str(), ""));
-    match (outer, subscript.strip_suffix("']")) {
-        ("metadata.annotations", Some(key)) => sentences(source, &key.to_lowercase(), faults),
-        ("metadata.labels", Some(key)) => sentences(source, key, faults),
-        _ if known.contains(&path.str()) => {}
-        _ if FIELDS.contains(&path.str()) || NAMED.contains(&path.str()) => faults.not_supported(&path, known),
-        _ => {
-            let detail = format!("error converting fieldPath: field label not supported: {}", path.str());
-            faults.invalid(&path, &detail);
+    let version = source.get("apiVersion").str();
+    let why = match subscript(path.str()) {
+        _ if version != "v1" => format!("unsupported pod version: {version}"),
+        Some(("metadata.annotations", key)) => return sentences(source, &key.to_lowercase(), faults),
+        Some(("metadata.labels", key)) => return sentences(source, key, faults),
+        Some(_) => format!("field label does not support subscript: {}", path.str()),
+        None => {
+            // A former name.
+            let field = if path.str() == "spec.host" {
+                "spec.nodeName"
+            } else {
+                path.str()
+            };
+            match field {
+                _ if known.contains(&field) => return,
+                _ if FIELDS.contains(&field) || NAMED.contains(&field) => {
+                    return faults.not_supported_as(&path, &quoted(field), known);
+                }
+                _ => format!("field label not supported: {field}"),
+            }
         }
-    }
+    };
+    faults.invalid(&path, &format!("error converting fieldPath: {why}"));
+}
+
+/// The field and the key of a path such as `metadata.labels['key']`.
+fn subscript(path: &str) -> Option<(&str, &str)> {
+    let parts = path.strip_suffix("']")?.split_once("['");
+    parts.filter(|(field, _)| !field.is_empty())
 }
 
 fn sentences(at: &Located<'_>, key: &str, faults: &mut Faults) {

@@ -13,7 +13,11 @@ use crate::kinds::{
 };
 
 /// The claims of a Pod.
-pub(super) fn resource_claims(at: &Located<'_>, faults: &mut Faults) {
+pub(super) fn resource_claims(at: &Located<'_>, is_mirror: bool, faults: &mut Faults) {
+    if is_mirror && at.len() > 0 {
+        // Upstream, the path of the whole object is `[]`.
+        return faults.forbidden(&at.called("[]"), "static pods do not support resource claims");
+    }
     let mut names = BTreeSet::new();
     for claim in at.items() {
         let name = claim.get("name");

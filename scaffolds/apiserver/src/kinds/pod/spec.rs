@@ -10,8 +10,10 @@ use crate::kinds::{
     located::Located,
     pod::{
         affinity::{about, affinity},
+        annotations::MIRROR,
         container::{containers, init_containers},
         context::PodContext,
+        environment::file_volumes,
         ephemeral::ephemeral_containers,
         os::os,
         resources::{pod_resources, resource_claims},
@@ -23,8 +25,10 @@ use crate::kinds::{
     },
 };
 
-pub(in crate::kinds) fn pod_spec(spec: &Located<'_>, faults: &mut Faults) {
-    let volumes = volumes(&spec.get("volumes"), faults);
+/// Validates a spec. `metadata` is that of the Pod; none for a template.
+pub(in crate::kinds) fn pod_spec(spec: &Located<'_>, metadata: Option<&Located<'_>>, faults: &mut Faults) {
+    let pod = metadata.map_or("", |metadata| metadata.get("name").str());
+    let volumes = volumes(&spec.get("volumes"), pod, faults);
     let grace_seconds = spec.get("terminationGracePeriodSeconds").int();
     let around = PodContext {
         volumes,
@@ -37,7 +41,8 @@ pub(in crate::kinds) fn pod_spec(spec: &Located<'_>, faults: &mut Faults) {
             .filter(|name| !name.is_empty())
             .collect(),
     };
-    resource_claims(&spec.get("resourceClaims"), faults);
+    let is_mirror = metadata.is_some_and(|metadata| metadata.get("annotations").get(MIRROR).is_set());
+    resource_claims(&spec.get("resourceClaims"), is_mirror, faults);
     let mains = spec.get("containers");
     containers(&mains, &around, faults);
     init_containers(&spec.get("initContainers"), &around, &mains, faults);
@@ -102,6 +107,7 @@ pub(in crate::kinds) fn pod_spec(spec: &Located<'_>, faults: &mut Faults) {
     if spec.get("preemptionPolicy").is_set() {
         faults.one_of(&spec.get("preemptionPolicy"), &["PreemptLowerPriority", "Never"]);
     }
+    file_volumes(spec, faults);
 }
 
 /// Namespaces of the host exclude users and processes of the Pod's own.

@@ -2,9 +2,9 @@
 
 use crate::kinds::{
     faults::{Faults, quoted},
-    format::qualified,
     labels::selector,
     located::Located,
+    pod::label_keys::label_keys,
 };
 
 pub(in crate::kinds) fn spread(at: &Located<'_>, faults: &mut Faults) {
@@ -31,34 +31,8 @@ pub(in crate::kinds) fn spread(at: &Located<'_>, faults: &mut Faults) {
                 faults.one_of(&policy, &["Honor", "Ignore"]);
             }
         }
-        keys(&constraint, faults);
+        label_keys(&constraint, faults);
         selector(&constraint.get("labelSelector"), faults);
-    }
-}
-
-/// Validates the labels whose values the Pods share. They may not be in the selector too.
-fn keys(constraint: &Located<'_>, faults: &mut Faults) {
-    let (keys, selector) = (constraint.get("matchLabelKeys"), constraint.get("labelSelector"));
-    if keys.len() == 0 {
-        return;
-    }
-    if !selector.is_set() {
-        return faults.forbidden(&keys, "must not be specified when labelSelector is not set");
-    }
-    let names: Vec<&str> = keys.items().map(|key| key.str()).collect();
-    keys.items().for_each(|key| faults.format(&key, qualified));
-    let mut selected: Vec<&str> = selector.get("matchLabels").entries().map(|(key, _)| key).collect();
-    for expression in selector.get("matchExpressions").items() {
-        let key = expression.get("key").str();
-        let index = names
-            .iter()
-            .rposition(|name| *name == key)
-            .filter(|_| selected.contains(&key));
-        if let Some(index) = index {
-            let place = constraint.called(&format!("{}[{index}]", constraint.path));
-            faults.invalid_as(&place, &quoted(key), "exists in both matchLabelKeys and labelSelector");
-        }
-        selected.push(key);
     }
 }
 

@@ -4,20 +4,19 @@ use crate::kinds::{
     faults::Faults,
     labels::{annotations, labels},
     located::Located,
-    pod::spec::pod_spec,
+    pod::{self, spec::pod_spec},
 };
 
 /// Validates the template at `at`.
 pub(in crate::kinds) fn pod_template(at: &Located<'_>, faults: &mut Faults) {
     // The server's paths omit `metadata` here.
     labels(&at.at("metadata.labels").called(&format!("{}.labels", at.path)), faults);
-    annotations(
-        &at.at("metadata.annotations")
-            .called(&format!("{}.annotations", at.path)),
-        faults,
-    );
-    let spec = at.get("spec");
-    pod_spec(&spec, faults);
+    let notes = at.at("metadata.annotations");
+    let (notes, spec) = (notes.called(&format!("{}.annotations", at.path)), at.get("spec"));
+    annotations(&notes, faults);
+    pod::annotations::validate(&notes, &spec, faults);
+    pod_spec(&spec, None, faults);
+    pod::annotations::agree_with_fields(&notes, &spec, faults);
     if spec.get("ephemeralContainers").len() > 0 {
         faults.forbidden(
             &spec.get("ephemeralContainers"),

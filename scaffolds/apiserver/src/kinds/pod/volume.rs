@@ -1,29 +1,49 @@
 //! Volumes of Pods.
 
+use std::collections::BTreeSet;
+
+use kubewright_machinery::names::{self, Unit};
+
 use crate::kinds::{
     amounts::{field_ref, quantity},
-    faults::Faults,
+    faults::{Faults, quoted},
     format::{label, subdomain},
+    labels::{annotations, labels},
     located::Located,
-    pod::{environment::pod_field, mounts::descending},
+    pod::{environment::pod_field, mounts::descending, projected::projected},
     volume::claim_spec,
     volume_source::{iscsi_names, volume_source},
 };
 
 const MODE: &str = "must be a number between 0 and 0777 (octal), both inclusive";
 
-/// Validates volumes, and returns the valid ones.
-pub(in crate::kinds) fn volumes<'a>(at: &Located<'a>, faults: &mut Faults) -> Vec<Located<'a>> {
+/// Validates volumes, and returns the valid ones. `pod` is the name of the Pod; empty for a template.
+pub(in crate::kinds) fn volumes<'a>(at: &Located<'a>, pod: &str, faults: &mut Faults) -> Vec<Located<'a>> {
     let mut sound: Vec<Located<'a>> = Vec::new();
+    let made = |volume: &Located<'_>| {
+        let is_made = !pod.is_empty() && volume.get("ephemeral").is_set();
+        is_made.then(|| format!("{pod}-{}", volume.get("name").str()))
+    };
+    let claims: BTreeSet<String> = at.items().filter_map(|volume| made(&volume)).collect();
     for volume in at.items() {
         let before = faults.len();
         source(&volume, faults);
         let name = volume.get("name");
+        if let Some(claim) = made(&volume).filter(|_| !name.str().is_empty()) {
+            for sentence in names::subdomain(&claim, Unit::Characters) {
+                faults.invalid(&name, &format!("PVC name {}: {sentence}", quoted(&claim)));
+            }
+        }
         faults.required_format(&name, label);
         if sound.iter().any(|other| other.get("name").str() == name.str()) {
             faults.duplicate(&name);
         }
-        if faults.len() == before {
+        let (is_sound, claim) = (faults.len() == before, volume.at("persistentVolumeClaim.claimName"));
+        if claims.contains(claim.str()) {
+            let detail = "must not reference a PVC that gets created for an ephemeral volume";
+            faults.invalid(&claim, detail);
+        }
+        if is_sound {
             sound.push(volume);
         }
     }
@@ -134,7 +154,7 @@ fn one(name: &str, at: &Located<'_>, faults: &mut Faults) {
     }
 }
 
-fn mode(at: &Located<'_>, faults: &mut Faults) {
+pub(super) fn mode(at: &Located<'_>, faults: &mut Faults) {
     if at.is_set() && !(0..=0o777).contains(&at.int()) {
         faults.invalid(at, MODE);
     }
@@ -148,7 +168,7 @@ fn keyed(at: &Located<'_>, name: &str, faults: &mut Faults) {
     at.get("items").items().for_each(|item| key_to_path(&item, faults));
 }
 
-fn key_to_path(item: &Located<'_>, faults: &mut Faults) {
+pub(super) fn key_to_path(item: &Located<'_>, faults: &mut Faults) {
     for name in ["key", "path"] {
         if item.get(name).str().is_empty() {
             faults.required(&item.get(name), "");
@@ -159,7 +179,7 @@ fn key_to_path(item: &Located<'_>, faults: &mut Faults) {
 }
 
 /// Checks a relative path that does not begin with `..`.
-fn unreserved(path: &Located<'_>, faults: &mut Faults) {
+pub(super) fn unreserved(path: &Located<'_>, faults: &mut Faults) {
     descending(path, faults);
     if path.str().starts_with("..") && !path.str().starts_with("../") {
         faults.invalid(path, "must not start with '..'");
@@ -175,7 +195,7 @@ const FILE_FIELDS: [&str; 5] = [
 ];
 
 /// Validates a file of the downward API; the server's paths omit its index.
-fn downward(item: &Located<'_>, faults: &mut Faults) {
+pub(super) fn downward(item: &Located<'_>, faults: &mut Faults) {
     if item.get("path").str().is_empty() {
         faults.required(&item.get("path"), "");
     }
@@ -198,64 +218,44 @@ fn downward(item: &Located<'_>, faults: &mut Faults) {
     mode(&item.get("mode"), faults);
 }
 
-fn projected(at: &Located<'_>, faults: &mut Faults) {
-    mode(&at.get("defaultMode"), faults);
-    for source in at.get("sources").items() {
-        let mut count = 0;
-        for name in [
-            "secret",
-            "configMap",
-            "downwardAPI",
-            "serviceAccountToken",
-            "clusterTrustBundle",
-            "podCertificate",
-        ] {
-            let projection = source.get(name);
-            if !projection.is_set() {
-                continue;
-            }
-            count += 1;
-            if count > 1 {
-                faults.forbidden(&projection, "may not specify more than 1 volume type");
-                continue;
-            }
-            match name {
-                "secret" | "configMap" => keyed(&projection, "name", faults),
-                "downwardAPI" => {
-                    let path = &projection.path;
-                    projection
-                        .get("items")
-                        .items()
-                        .for_each(|item| downward(&item.called(path), faults));
-                }
-                "serviceAccountToken" => token(&projection, faults),
-                _ => {}
-            }
-        }
-    }
-}
-
-fn token(at: &Located<'_>, faults: &mut Faults) {
-    let seconds = at.get("expirationSeconds");
-    if seconds.int() < 600 {
-        faults.invalid(&seconds, "may not specify a duration less than 10 minutes");
-    }
-    if seconds.int() > 1 << 32 {
-        faults.invalid(&seconds, "may not specify a duration larger than 2^32 seconds");
-    }
-    if at.get("path").str().is_empty() {
-        faults.required(&at.get("path"), "");
-    } else {
-        unreserved(&at.get("path"), faults);
-    }
-}
-
 fn ephemeral(at: &Located<'_>, faults: &mut Faults) {
     let template = at.get("volumeClaimTemplate");
     if template.is_set() {
+        claim_metadata(&template.get("metadata"), faults);
         claim_spec(&template.get("spec"), faults);
     } else {
         faults.required(&template, "");
+    }
+}
+
+/// The metadata that a template of claims must not have, in the order of Go's fields.
+const NOT_IN_TEMPLATES: [&str; 13] = [
+    "name",
+    "generateName",
+    "namespace",
+    "selfLink",
+    "uid",
+    "resourceVersion",
+    "generation",
+    "creationTimestamp",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+    "ownerReferences",
+    "finalizers",
+    "managedFields",
+];
+
+fn claim_metadata(at: &Located<'_>, faults: &mut Faults) {
+    annotations(&at.get("annotations"), faults);
+    labels(&at.get("labels"), faults);
+    for field in NOT_IN_TEMPLATES {
+        let value = at.get(field);
+        let is_zero = value.value == "" || field == "generation" && value.int() == 0;
+        if value.is_set() && !is_zero {
+            // Go's name of this field begins with two capital letters, of which the server's path has the second.
+            let shown = if field == "uid" { "uID" } else { field };
+            faults.forbidden(&at.get(shown), "cannot be set");
+        }
     }
 }
 

@@ -9,7 +9,7 @@ use crate::kinds::{
     kind::Warnings,
     located::Located,
     node_selector::{outdated, warn_of_labels},
-    pod::{overlaps::overlaps, port_conflicts::ports},
+    pod::{container::all, overlaps::overlaps, port_conflicts::ports},
     volume::{PLUGINS, shown_plugin, warn_of_claim_spec},
 };
 
@@ -44,10 +44,10 @@ pub(in crate::kinds) fn template(at: &Located<'_>, warnings: &mut Warnings) {
     if !spec.at("securityContext.seccompProfile").is_set() {
         seccomp(&annotations, "seccomp.security.alpha.kubernetes.io/pod", warnings);
     }
-    for container in containers(&spec) {
+    for container in all(&spec) {
         in_container(&container, &spec, &annotations, warnings);
     }
-    ports(&containers(&spec), warnings);
+    ports(&all(&spec), warnings);
     let grace = spec.get("terminationGracePeriodSeconds");
     if grace.int() < 0 {
         warnings.push(format!(
@@ -62,15 +62,6 @@ pub(in crate::kinds) fn template(at: &Located<'_>, warnings: &mut Warnings) {
     spec.get("hostAliases")
         .items()
         .for_each(|alias| warn_of_ip(&alias.get("ip"), warnings));
-}
-
-/// The containers, in the order in which the server visits them.
-fn containers<'v>(spec: &Located<'v>) -> Vec<Located<'v>> {
-    let lists = ["initContainers", "containers", "ephemeralContainers"];
-    lists
-        .into_iter()
-        .flat_map(|list| spec.get(list).items().collect::<Vec<_>>())
-        .collect()
 }
 
 fn nodes(spec: &Located<'_>, warnings: &mut Warnings) {

@@ -65,6 +65,8 @@ async fn create(work: &Work<'_>, attempt: &Attempt<'_>, new: Decoded) -> Result<
     let resource = work.resource();
     meta::system::wipe(&mut object);
     meta::system::fill(&mut object, &work.now);
+    let warnings = resource.strategy.early_warnings(&object);
+    warnings.into_iter().for_each(|sentence| work.warn(sentence));
     resource
         .strategy
         .prepare_for_create(&work.call.subresource, &mut object);

@@ -36,7 +36,7 @@ fn validate(new: &Located<'_>, old: &Located<'_>, faults: &mut Faults) {
         // Upstream, the path of the whole object is `[]`.
         return faults.forbidden(&old.called("[]"), "static pods do not support ephemeral containers");
     }
-    whole(&new.get("spec"), faults);
+    whole(new, faults);
     let (given, before) = (new.get("spec").get(LIST), old.get("spec").get(LIST));
     for container in before.items() {
         let name = container.get("name").str();

@@ -1,8 +1,10 @@
 //! Pods.
 
+mod app_armor;
 mod cells;
 mod checks;
 mod ephemeral;
+mod gated;
 mod level;
 mod prepare;
 mod resize;
@@ -17,7 +19,7 @@ use crate::{
         edit::{Fields, each, keep, keep_metadata, made, set, single_from_list, within},
         kind::{BuiltInKind, Change, Selectable, Warnings},
         located::Located,
-        pod::warnings::template,
+        pod::{annotations::MIRROR, warnings::template},
         workload::name_warnings,
     },
     strategy::{Deletion, MetadataPass, Rules},
@@ -42,6 +44,7 @@ pub(in crate::kinds) fn kind() -> BuiltInKind {
         },
         decoded: |pod| single_from_list(pod, "status", ["podIP", "podIPs"], Some("ip")),
         defaults: &[("core.v1.Pod", default)],
+        early_warnings: app_armor::warnings,
         prepare_create: prepare::create,
         prepare_update: prepare::update,
         prepare_status: prepare::status,
@@ -126,9 +129,6 @@ fn status_warnings(at: &Located<'_>) -> Warnings {
     }
     warnings
 }
-
-/// The annotation of static Pods, which a node's kubelet mirrors.
-const MIRROR: &str = "kubernetes.io/config.mirror";
 
 /// Whether it mirrors a static Pod.
 fn is_mirror(pod: &Located<'_>) -> bool {

@@ -2,13 +2,16 @@
 
 use serde_json::{Value, json};
 
-use super::{level, status::LISTS};
+use super::{app_armor, level, status::LISTS};
 use crate::kinds::{
-    edit::{Fields, each, keep_metadata, section},
+    edit::{Fields, each, keep_metadata, section, within},
     located::Located,
+    pod::label_keys::add_expressions,
 };
 
 pub(in crate::kinds) fn create(object: &mut Value) {
+    select_by_own_labels(object);
+    app_armor::set_fields(object);
     level::fill(object);
     let class = quality(&Located::root(object).get("spec"));
     if let Some(fields) = object.as_object_mut() {
@@ -21,6 +24,30 @@ pub(in crate::kinds) fn create(object: &mut Value) {
         .is_some_and(|gates| !gates.is_empty())
     {
         gated(object);
+    }
+}
+
+/// Completes selectors by the values of the Pod's own labels.
+fn select_by_own_labels(object: &mut Value) {
+    let selects = ["affinity", "topologySpreadConstraints"].map(|field| !object["spec"][field].is_null());
+    let labels = object.pointer("/metadata/labels").and_then(Value::as_object);
+    let Some(labels) = labels.filter(|_| selects.contains(&true)).cloned() else {
+        return;
+    };
+    let Some(spec) = section(object, "spec") else { return };
+    each(spec, "topologySpreadConstraints").for_each(|constraint| add_expressions(constraint, &labels));
+    let Some(affinity) = within(spec, "affinity") else {
+        return;
+    };
+    for kind in ["podAffinity", "podAntiAffinity"] {
+        let Some(terms) = within(affinity, kind) else { continue };
+        for term in each(terms, "preferredDuringSchedulingIgnoredDuringExecution") {
+            within(term, "podAffinityTerm")
+                .into_iter()
+                .for_each(|term| add_expressions(term, &labels));
+        }
+        let required = each(terms, "requiredDuringSchedulingIgnoredDuringExecution");
+        required.for_each(|term| add_expressions(term, &labels));
     }
 }
 

@@ -69,7 +69,7 @@ fn validate(new: &Located<'_>, old: &Located<'_>, faults: &mut Faults) {
     if !are_in_order(&spec, &before, faults) {
         return;
     }
-    whole(&spec, faults);
+    whole(new, faults);
     let class = old.at("status.qosClass").str();
     let class = if class.is_empty() { quality(&before) } else { class };
     if class != quality(&spec) {

@@ -1,8 +1,10 @@
-//! The fields of a Pod that may change: images, `activeDeadlineSeconds`, added tolerations, removed scheduling gates.
+//! The fields of a Pod that may change: images, `activeDeadlineSeconds`, added tolerations, removed scheduling gates, and
+//! while it has gates also added conditions for nodes.
 
 use serde_json::{Value, json};
 
-use crate::kinds::{core::pod::checks::whole, faults::Faults, located::Located, semantic};
+use super::{checks::whole, gated::only_adds_conditions};
+use crate::kinds::{faults::Faults, located::Located, pod::annotations, semantic};
 
 const CHANGEABLE: &str = "pod updates may not change fields other than `spec.containers[*].image`,\
      `spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing \
@@ -10,7 +12,9 @@ const CHANGEABLE: &str = "pod updates may not change fields other than `spec.con
 
 pub(in crate::kinds) fn validate(new: &Located<'_>, old: &Located<'_>, faults: &mut Faults) {
     let (spec, before) = (new.get("spec"), old.get("spec"));
-    whole(&spec, faults);
+    whole(new, faults);
+    let [notes, old_notes] = [new, old].map(|pod| pod.at("metadata.annotations"));
+    annotations::fixed(&notes, &old_notes, faults);
     for list in ["containers", "initContainers"] {
         if !same_containers(&spec.get(list), &before.get(list), faults) {
             return;
@@ -25,7 +29,10 @@ pub(in crate::kinds) fn validate(new: &Located<'_>, old: &Located<'_>, faults: &
     }
     tolerations(&spec.get("tolerations"), &before.get("tolerations"), faults);
     gates(&spec.get("schedulingGates"), &before.get("schedulingGates"), faults);
-    let (now, then) = (comparable(&spec, &before), comparable(&before, &before));
+    let (mut now, then) = (comparable(&spec, &before), comparable(&before, &before));
+    if before.get("schedulingGates").len() > 0 {
+        only_adds_conditions(&spec, &before, &mut now, faults);
+    }
     if !semantic::equal("core.v1.PodSpec", &now, &then) {
         faults.forbidden(&spec, CHANGEABLE);
     }

@@ -1,4 +1,4 @@
-//! Names of signers.
+//! Names of signers, and of the bundles of certificates that they attest.
 
 use kubewright_machinery::{
     go,
@@ -14,7 +14,7 @@ use crate::kinds::{
 const LONGEST: usize = 253 + 1 + 63 + 1 + 253;
 
 /// Checks a name: a domain and a path.
-pub(super) fn name(at: &Located<'_>, faults: &mut Faults) {
+pub(in crate::kinds) fn name(at: &Located<'_>, faults: &mut Faults) {
     if at.str().is_empty() {
         return faults.required(at, "");
     }
@@ -49,7 +49,29 @@ pub(super) fn name(at: &Located<'_>, faults: &mut Faults) {
 }
 
 /// Whether Kubernetes reserves the name.
-pub(super) fn is_reserved(name: &str) -> bool {
+pub(in crate::kinds) fn is_reserved(name: &str) -> bool {
     let domain = name.split('/').next().unwrap_or_default();
     domain == "kubernetes.io" || domain.ends_with(".kubernetes.io")
+}
+
+/// The sentences about the name of a ClusterTrustBundle of this signer, which may be empty.
+pub(in crate::kinds) fn bundle_name(name: &str, signer: &str, is_prefix: bool) -> Vec<String> {
+    let required = match signer {
+        "" => String::new(),
+        _ => signer.replace('/', ":") + ":",
+    };
+    let Some(rest) = name.strip_prefix(&required) else {
+        return vec![format!(
+            "ClusterTrustBundle for signerName {signer} must be named with prefix {required}"
+        )];
+    };
+    if signer.is_empty() && name.contains(':') {
+        return vec!["ClusterTrustBundle without signer name must not have \":\" in its name".to_owned()];
+    }
+    let masked = if is_prefix {
+        names::as_prefix(rest)
+    } else {
+        rest.to_owned()
+    };
+    names::subdomain(&masked, Unit::Characters)
 }
