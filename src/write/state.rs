@@ -56,7 +56,7 @@ pub fn state(root: &Root, path: &RelPath, kind: FileKind, wanted: Option<&File>)
         }
         (FileKind::Managed, Some(file)) => match header::find(&text) {
             Found::None => State::Ejected,
-            Found::Edited | Found::Conflicted { .. } => State::Edited,
+            Found::Edited { .. } | Found::Conflicted { .. } => State::Edited,
             Found::Intact { above } if text[above.len()..].replace("\r\n", "\n") == file.text => State::Clean,
             Found::Intact { .. } => State::Stale,
         },
