@@ -24,7 +24,7 @@ pub enum Intent<'a> {
         /// Its expected text; `None` for a file that is new to the project.
         before: Option<&'a File>,
     },
-    /// Rewrite a seeded file that is not edited; a deleted one stays deleted.
+    /// Rewrite a seeded file that is not edited; a deleted one stays deleted, and its lines are listed: they may be in another file.
     Follow {
         /// Its new text.
         after: &'a File,
@@ -209,6 +209,9 @@ struct Followed<'a> {
 fn follow(file: &Followed, found: Option<Vec<u8>>, outcome: &mut Outcome) {
     let Followed { path, after, before } = *file;
     let Some(bytes) = &found else {
+        // Its code may be in another file.
+        outcome.deleted.push(path.clone());
+        outcome.by_hand.extend(by_hand(path, &before.text, before, after));
         return;
     };
     let text = String::from_utf8_lossy(bytes);
