@@ -104,7 +104,9 @@ fn package() -> Result<Package, String> {
         .map_err(|error| format!("cannot run `cargo metadata`: {error}"))?;
     let metadata: Value = serde_json::from_slice(&output.stdout)
         .map_err(|_| format!("`cargo metadata` failed: {}", String::from_utf8_lossy(&output.stderr)))?;
-    Package::read(&metadata).ok_or_else(|| "Cargo.toml of this folder has no package\n\nhint: make bundle".to_owned())
+    let folder = std::env::current_dir().map_err(|error| format!("cannot read the current folder: {error}"))?;
+    Package::read(&metadata, &folder)
+        .ok_or_else(|| "Cargo.toml of this folder has no package\n\nhint: make bundle".to_owned())
 }
 
 /// The author's additions to the CSV.
