@@ -1,6 +1,7 @@
 //! `kubewright delete api`: undoes `create api`.
 
 use super::ask::{Ask, Usage};
+use super::deployed::DeployedNames;
 use super::session::{Session, access};
 use super::transition::{Seeded, Transition};
 use super::{delete_webhook, report};
@@ -86,10 +87,11 @@ pub fn run(dir: &Path, args: Args) -> Result<()> {
         return Ok(());
     }
     let before = session.project.clone();
+    let names = DeployedNames::of(&session)?;
     session.finish(&project, outcome, args.dry_run)?;
     if !args.dry_run {
         report::note("\nnext:\n  make manifests   updates the CRDs and the RBAC role");
-        delete_webhook::in_the_cluster(&before, &project);
+        delete_webhook::in_the_cluster(&before, &project, &names);
     }
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! `kubewright delete webhook`: undoes `create webhook`.
 
 use super::ask::{Ask, Usage, confirm};
+use super::deployed::DeployedNames;
 use super::session::{Session, access};
 use super::transition::{Seeded, Transition};
 use super::{report, webhook};
@@ -52,10 +53,11 @@ pub fn run(dir: &Path, args: Args) -> Result<()> {
     if !args.dry_run && !may_delete(&outcome.changes, args.yes)? {
         return Ok(());
     }
+    let names = DeployedNames::of(&session)?;
     session.finish(&project, outcome, args.dry_run)?;
     if !args.dry_run {
         report::note("\nnext:\n  make manifests   updates the manifests of webhooks and policies, and the RBAC role");
-        in_the_cluster(&before, &project);
+        in_the_cluster(&before, &project, &names);
     }
     Ok(())
 }
@@ -122,7 +124,7 @@ fn unit(change: &Change) -> String {
 
 /// Prints the objects that remain in a cluster: `make deploy` can neither delete a configuration or a policy nor shorten one, and the CRD in
 /// `config/` does not name the converter.
-pub fn in_the_cluster(before: &Project, after: &Project) {
+pub fn in_the_cluster(before: &Project, after: &Project, names: &DeployedNames) {
     for (form, kind) in PolicyForm::ALL.into_iter().zip(["validating", "mutating"]) {
         let count = |project: &Project| project.policies().iter().filter(|(_, it, _)| *it == form).count();
         if count(after) < count(before) {
@@ -141,9 +143,9 @@ pub fn in_the_cluster(before: &Project, after: &Project) {
     for (mutating, kind) in [(true, "mutating"), (false, "validating")] {
         if count(after, mutating) < count(before, mutating) {
             report::note(&format!(
-                "  kubectl delete --ignore-not-found {kind}webhookconfiguration {}-{kind}-webhook-configuration\n\
+                "  kubectl delete {kind}webhookconfiguration {}\n\
                  \x20                  where it is deployed, before the next `make deploy`",
-                before.name
+                names.named(&format!("{kind}-webhook-configuration"))
             ));
         }
     }

@@ -1,6 +1,7 @@
 //! `kubewright edit`: the project gets another scope or licence. `edit controller` is in a file of its own.
 
 use super::ask::Usage;
+use super::deployed::DeployedNames;
 use super::session::{Session, access};
 use super::transition::{Seeded, Transition};
 use super::{edit_controller, init, kubebuilder, report};
@@ -83,10 +84,11 @@ fn edit(dir: &Path, settings: Settings, dry_run: bool) -> Result<()> {
         return Ok(());
     }
     let outcome = Transition::new(&session, &project, &Seeded::Merge)?.outcome(&session, false)?;
+    let names = DeployedNames::of(&session)?;
     session.finish(&project, with_licence_kept(outcome), dry_run)?;
     if !dry_run {
         of_licence(&before, &project);
-        of_scope(&before, &project);
+        of_scope(&before, &project, &names);
     }
     Ok(())
 }
@@ -115,23 +117,23 @@ fn of_licence(before: &Project, after: &Project) {
 }
 
 /// Prints the steps that remain after a change of the scope.
-fn of_scope(before: &Project, after: &Project) {
+fn of_scope(before: &Project, after: &Project, names: &DeployedNames) {
     if before.namespaced == after.namespaced {
         return;
     }
-    let name = &after.name;
+    let (binding, role) = (names.named("manager-rolebinding"), names.named("manager-role"));
     let (rights, objects) = match after.namespaced {
         true => (
             "which the operator has in all namespaces until then",
-            format!("clusterrolebinding/{name}-manager-rolebinding clusterrole/{name}-manager-role"),
+            format!("clusterrolebinding/{binding} clusterrole/{role}"),
         ),
         false => (
             "which have no effect any more",
-            format!("--namespace {name}-system rolebinding/{name}-manager-rolebinding role/{name}-manager-role"),
+            format!("--namespace {} rolebinding/{binding} role/{role}", names.namespace),
         ),
     };
     report::note(&format!(
         "\nnext:\n  make manifests   writes the operator's role for this scope\n  make deploy      for each cluster\n  \
-         kubectl delete --ignore-not-found {objects}\n                   after that: the earlier permissions, {rights}"
+         kubectl delete {objects}\n                   after that: the earlier permissions, {rights}"
     ));
 }

@@ -12,6 +12,7 @@ mod create_api;
 mod create_webhook;
 mod delete_api;
 mod delete_webhook;
+mod deployed;
 mod doctor;
 mod edit;
 mod edit_controller;

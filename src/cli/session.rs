@@ -123,10 +123,13 @@ impl Session {
             .kept
             .iter()
             .for_each(|path| report::note(&format!("kept `{path}`, because it was changed by hand")));
-        for path in &outcome.deleted {
+        let has_lines = |path: &RelPath| outcome.by_hand.iter().any(|file| file.path == *path);
+        for path in outcome.deleted.iter().filter(|path| !has_lines(path)) {
             report::note(&format!("`{path}` would change, but you have deleted it"));
         }
-        outcome.by_hand.iter().for_each(|file| report::note(&by_hand(file)));
+        for file in &outcome.by_hand {
+            report::note(&by_hand(file, outcome.deleted.contains(&file.path)));
+        }
         Ok(changed)
     }
 }
@@ -245,7 +248,7 @@ fn listed(changes: &[Change]) -> String {
     lines.concat()
 }
 
-fn by_hand(file: &ByHand) -> String {
+fn by_hand(file: &ByHand, is_deleted: bool) -> String {
     let line = |sign: char| move |line: &String| format!("\n  {sign} {line}");
     let lines: String = file
         .remove
@@ -253,5 +256,9 @@ fn by_hand(file: &ByHand) -> String {
         .map(line('-'))
         .chain(file.add.iter().map(line('+')))
         .collect();
-    format!("`{}` is yours; change it by hand:{lines}", file.path)
+    let why = match is_deleted {
+        true => "would change, but you have deleted or moved it; where its code is now, change by hand",
+        false => "is yours; change it by hand",
+    };
+    format!("`{}` {why}:{lines}", file.path)
 }

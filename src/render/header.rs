@@ -24,7 +24,10 @@ pub enum Found<'a> {
         above: &'a str,
     },
     /// The text below was changed, so the hash does not match.
-    Edited,
+    Edited {
+        /// With its line ends.
+        above: &'a str,
+    },
 }
 
 /// `text` with the header as its first line, in the comment of the file's type.
@@ -55,9 +58,10 @@ pub fn find(text: &str) -> Found<'_> {
         Some((header, below)) => (header, below),
         None => (&text[start..], ""),
     };
+    let above = &text[..start];
     match recorded(header) {
-        Some(hash) if hash == sha256(below) => Found::Intact { above: &text[..start] },
-        _ => Found::Edited,
+        Some(hash) if hash == sha256(below) => Found::Intact { above },
+        _ => Found::Edited { above },
     }
 }
 
@@ -148,7 +152,7 @@ mod tests {
     #[test]
     fn an_edit_a_conflict_and_a_missing_header_are_distinguished() {
         let text = stamped("mod.rs");
-        assert_eq!(find(&text.replace("two", "too")), Found::Edited);
+        assert_eq!(find(&text.replace("two", "too")), Found::Edited { above: "" });
         assert_eq!(find("pub mod own;\n"), Found::None);
         let conflict = format!("// Copyright\n<<<<<<< ours\n{text}=======\n{text}>>>>>>> theirs\n");
         assert_eq!(

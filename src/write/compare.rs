@@ -24,7 +24,7 @@ pub enum Intent<'a> {
         /// Its expected text; `None` for a file that is new to the project.
         before: Option<&'a File>,
     },
-    /// Rewrite a seeded file that is not edited; a deleted one stays deleted.
+    /// Rewrite a seeded file that is not edited; a deleted one stays deleted, and its lines are listed: they may be in another file.
     Follow {
         /// Its new text.
         after: &'a File,
@@ -168,18 +168,16 @@ fn manage(file: &Managed, found: Option<Vec<u8>>, outcome: &mut Outcome, refused
     };
     match header::find(text) {
         Found::Intact { above } | Found::Conflicted { above } => {
-            let mut wanted = format!("{}{}", above.replace("\r\n", "\n"), after.text);
-            if text.contains("\r\n") {
-                wanted = wanted.replace('\n', "\r\n");
-            }
+            let wanted = with_above(above, text, after);
             outcome.replace(path, found, wanted, after);
         }
         // A merge by git can be correct except for the hash.
-        Found::Edited if header::below(&text.replace("\r\n", "\n")) == header::below(&after.text) => {
-            outcome.replace(path, found, after.text.clone(), after);
+        Found::Edited { above } if header::below(&text.replace("\r\n", "\n")) == header::below(&after.text) => {
+            let wanted = with_above(above, text, after);
+            outcome.replace(path, found, wanted, after);
         }
-        Found::Edited if before.is_some_and(|before| before.text == after.text) => {}
-        Found::Edited => refused.edited.push(path.clone()),
+        Found::Edited { .. } if before.is_some_and(|before| before.text == after.text) => {}
+        Found::Edited { .. } => refused.edited.push(path.clone()),
         Found::None => match before {
             // Another release may manage a file that was seeded.
             Some(before) if before.kind == FileKind::Seeded && is_ours(bytes, before) => {
@@ -189,6 +187,15 @@ fn manage(file: &Managed, found: Option<Vec<u8>>, outcome: &mut Outcome, refused
             None if same(bytes, after) => {}
             None => refused.in_the_way.push(path.clone()),
         },
+    }
+}
+
+/// The new text of a file below the lines that a tool or a person put on top, with the line ends of `text`.
+fn with_above(above: &str, text: &str, after: &File) -> String {
+    let wanted = format!("{}{}", above.replace("\r\n", "\n"), after.text);
+    match text.contains("\r\n") {
+        true => wanted.replace('\n', "\r\n"),
+        false => wanted,
     }
 }
 
@@ -202,16 +209,16 @@ struct Followed<'a> {
 fn follow(file: &Followed, found: Option<Vec<u8>>, outcome: &mut Outcome) {
     let Followed { path, after, before } = *file;
     let Some(bytes) = &found else {
+        // Its code may be in another file.
+        outcome.deleted.push(path.clone());
+        outcome.by_hand.extend(by_hand(path, &before.text, before, after));
         return;
     };
     let text = String::from_utf8_lossy(bytes);
     let plain = text.replace("\r\n", "\n");
     match plain.strip_suffix(&before.text).filter(|above| is_comment(above)) {
         Some(above) => {
-            let mut wanted = format!("{above}{}", after.text);
-            if text.contains("\r\n") {
-                wanted = wanted.replace('\n', "\r\n");
-            }
+            let wanted = with_above(above, &text, after);
             outcome.replace(path, found.clone(), wanted, after);
         }
         None if is_ours(bytes, after) => {}

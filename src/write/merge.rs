@@ -183,7 +183,7 @@ fn merged_lines(path: &RelPath, text: &str, file: &Succession) -> Merged {
         match header::find(text) {
             Found::Intact { above } => return Merged::Clean(format!("{above}{after}")),
             Found::None => before = Cow::Borrowed(header::below(&file.before.text)),
-            Found::Edited | Found::Conflicted { .. } => return Merged::Edited,
+            Found::Edited { .. } | Found::Conflicted { .. } => return Merged::Edited,
         }
     }
     if text == after {

@@ -302,9 +302,12 @@ fn a_registry_that_a_merge_made_correct_gets_its_hash() {
     let dir = project_without_crates();
     let path = dir.path().join("src/controllers/mod.rs");
     let right = fs::read_to_string(&path).unwrap();
-    fs::write(&path, right.replace("sha256:", "sha256:0")).unwrap();
-    kubewright(dir.path(), &["sync"]).succeeds();
-    assert_eq!(fs::read_to_string(&path).unwrap(), right);
+    let licensed = format!("// Copyright\n\n{right}");
+    for right in [right, licensed.replace('\n', "\r\n"), licensed] {
+        fs::write(&path, right.replace("sha256:", "sha256:0")).unwrap();
+        kubewright(dir.path(), &["sync"]).succeeds();
+        assert_eq!(fs::read_to_string(&path).unwrap(), right);
+    }
 }
 
 #[test]

@@ -186,6 +186,22 @@ fn edits_are_merged_into_another_scope_and_lines_to_change_are_printed_where_the
 }
 
 #[test]
+fn the_objects_to_delete_have_the_names_that_config_default_gives_them() {
+    let dir = project_without_crates();
+    let path = "config/default/kustomization.yaml";
+    let mine = read(dir.path(), path)
+        .replace("namespace: foobar-operator-system", "namespace: ops")
+        .replace("namePrefix: foobar-operator-", "namePrefix: prod-");
+    write(dir.path(), path, &mine);
+    let run = edit(dir.path(), &["--namespaced"]).succeeds();
+    let wanted = "kubectl delete clusterrolebinding/prod-manager-rolebinding clusterrole/prod-manager-role\n";
+    assert!(run.stderr.contains(wanted), "{}", run.stderr);
+    let run = edit(dir.path(), &["--namespaced=false"]).succeeds();
+    let wanted = "kubectl delete --namespace ops rolebinding/prod-manager-rolebinding role/prod-manager-role\n";
+    assert!(run.stderr.contains(wanted), "{}", run.stderr);
+}
+
+#[test]
 fn a_project_with_what_needs_the_whole_cluster_does_not_become_namespaced() {
     let dir = made(SETTINGS[0]);
     let of = ["--group=test", "--version=v1", "--kind=Galaxy"];

@@ -342,6 +342,10 @@ fn what_is_shipped_has_the_image_that_somebody_names_and_else_the_one_in_config(
                 format!("{command} --image {image} -- bash ./kubectl")
             );
         }
+        if ["chart", "bundle"].contains(&target) {
+            let wanted = format!("{command} --oldest-kubernetes 1.34 -- bash ./kubectl");
+            assert_eq!(shipped(&["OLDEST_KUBERNETES=1.34"]), wanted);
+        }
         let said = folder.prints(&[target, "IMG=$(touch pwned) '"]);
         assert!(
             !folder.0.path().join("pwned").exists() && said.contains("--image "),

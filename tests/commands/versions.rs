@@ -33,6 +33,25 @@ fn two_versions() -> tempfile::TempDir {
 }
 
 #[test]
+fn the_lines_of_a_controller_that_was_moved_are_printed() {
+    let dir = two_versions();
+    fs::create_dir(dir.path().join("src/controllers/foobar")).unwrap();
+    fs::rename(
+        dir.path().join(CONTROLLER),
+        dir.path().join("src/controllers/foobar/mod.rs"),
+    )
+    .unwrap();
+    let run = edit(dir.path(), "v2").succeeds();
+    for part in [
+        "`src/controllers/foobar.rs` would change, but you have deleted or moved it",
+        "\n  - use api::test::v1::FooBar;",
+        "\n  + use api::test::v2::FooBar;",
+    ] {
+        assert!(run.stderr.contains(part), "{part}: {}", run.stderr);
+    }
+}
+
+#[test]
 fn an_unedited_controller_moves_to_another_version_and_back() {
     let dir = two_versions();
     let before = tree(dir.path());

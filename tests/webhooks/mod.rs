@@ -229,6 +229,16 @@ fn what_cannot_have_webhooks_is_refused_with_a_remedy() {
 }
 
 #[test]
+fn the_configuration_to_delete_has_the_prefix_of_config_default() {
+    let dir = with_foobar();
+    webhook(dir.path(), "create", &["--validation"]).succeeds();
+    replace(dir.path(), DEFAULT, "namePrefix: foobar-operator-", "namePrefix: prod-");
+    let run = webhook(dir.path(), "delete", &[]).succeeds();
+    let wanted = "kubectl delete validatingwebhookconfiguration prod-validating-webhook-configuration\n";
+    assert!(run.stderr.contains(wanted), "{}", run.stderr);
+}
+
+#[test]
 fn a_project_of_one_namespace_may_not_configure_webhooks() {
     let dir = tempfile::tempdir().unwrap();
     let named = ["--project-name", "op", "--year", "2026", "--namespaced"];

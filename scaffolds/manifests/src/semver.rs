@@ -1,4 +1,21 @@
-//! The form of the version of a release.
+//! The forms of versions: of a release, and of the oldest Kubernetes that it needs.
+
+/// The oldest minor release of Kubernetes 1 that generated operators are tested on: docs/src/reference/kubernetes-versions.md.
+pub(crate) const OLDEST_KUBERNETES: u16 = 33;
+
+/// The minor release in `1.35`, the value of `flag`.
+pub(crate) fn minor_of_kubernetes(flag: &str, text: &str) -> Result<u16, String> {
+    let minor = text.strip_prefix("1.").and_then(|minor| minor.parse().ok());
+    match minor {
+        None => Err(format!(
+            "`{flag}` needs a release of Kubernetes such as 1.35, not `{text}`"
+        )),
+        Some(minor) if minor < OLDEST_KUBERNETES => Err(format!(
+            "`{flag}` is at least 1.{OLDEST_KUBERNETES}, the oldest release that operators are tested on, not `{text}`"
+        )),
+        Some(minor) => Ok(minor),
+    }
+}
 
 /// Whether a version is `MAJOR.MINOR.PATCH`, with or without a pre-release, as semver.org demands, without build metadata: they cannot
 /// be part of a name.

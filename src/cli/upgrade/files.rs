@@ -105,6 +105,22 @@ impl Releases {
     }
 }
 
+/// Kept files that the kustomization of their folder listed until now.
+pub fn unlisted(outcome: &Outcome) -> Vec<RelPath> {
+    let is_unlisted = |path: &&RelPath| {
+        let Some((folder, name)) = path.as_str().rsplit_once('/') else {
+            return false;
+        };
+        let kustomization = format!("{folder}/kustomization.yaml");
+        let mut changes = outcome.changes.iter();
+        changes.find(|it| it.path.as_str() == kustomization).is_some_and(|it| {
+            let before = String::from_utf8_lossy(it.before.as_deref().unwrap_or_default());
+            before.contains(name) && it.after.as_ref().is_none_or(|after| !after.text.contains(name))
+        })
+    };
+    outcome.kept.iter().filter(is_unlisted).cloned().collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -236,6 +252,26 @@ mod tests {
         let kept = outcome(was(), Rendered::new(), &[("a", "mine")]).unwrap();
         assert!(kept.changes.is_empty());
         assert_eq!(kept.kept, ["a".parse().unwrap()]);
+    }
+
+    #[test]
+    fn a_kept_file_that_no_kustomization_lists_any_more_is_found() {
+        use FileKind::Seeded;
+        let path = "config/prometheus/kustomization.yaml";
+        let (old, new) = ("patches:\n  - path: certificate_patch.yaml\n", "patches: []\n");
+        let was = rendered(&[
+            (path, Seeded, old),
+            ("config/prometheus/certificate_patch.yaml", Seeded, OLD),
+        ]);
+        let disk = [(path, old), ("config/prometheus/certificate_patch.yaml", "mine")];
+        let found = outcome(was.clone(), rendered(&[(path, Seeded, new)]), &disk).unwrap();
+        assert_eq!(unlisted(&found), found.kept);
+        assert_eq!(
+            found.kept,
+            ["config/prometheus/certificate_patch.yaml".parse().unwrap()]
+        );
+        let found = outcome(was, rendered(&[(path, Seeded, old)]), &disk).unwrap();
+        assert_eq!((found.kept.len(), unlisted(&found).len()), (1, 0));
     }
 
     #[test]

@@ -72,7 +72,13 @@ pub fn run(dir: &Path, args: Args) -> Result<()> {
         std::mem::take(&mut outcome.conflicts),
         std::mem::take(&mut outcome.deleted),
     );
+    let unlisted = files::unlisted(&outcome);
     session.finish(&project, outcome, args.dry_run)?;
+    for path in unlisted {
+        report::note(&format!(
+            "nothing reads `{path}` any more, because the `kustomization.yaml` beside it no longer lists it: bring what you changed to {own} by hand"
+        ));
+    }
     for path in deleted {
         report::note(&format!(
             "`{path}`, which kubewright {own} changes or adds, is left out: you deleted it, or its folder"

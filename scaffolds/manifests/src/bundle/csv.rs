@@ -1,10 +1,9 @@
 //! The ClusterServiceVersion: what OLM installs, and what a catalogue shows.
 
 use super::{BundleError, ProjectObjects, Release, Sources, definitions, install::Install};
+use crate::semver::OLDEST_KUBERNETES;
 use serde_json::{Map, Value, json};
 
-/// The oldest release that generated operators are tested on: docs/src/reference/kubernetes-versions.md.
-const KUBERNETES: &str = "1.33.0";
 /// The capability level of an operator without a grade, in the words of OperatorHub.
 const CAPABILITIES: &str = "Basic Install";
 
@@ -70,7 +69,8 @@ fn described(sources: &Sources<'_>, release: &Release, project: &ProjectObjects<
         spec.insert(field.to_owned(), value);
     };
     put("version", release.version.as_str().into());
-    put("minKubeVersion", KUBERNETES.into());
+    let oldest = release.oldest_kubernetes.unwrap_or(OLDEST_KUBERNETES);
+    put("minKubeVersion", format!("1.{oldest}.0").into());
     put("maturity", release.maturity().into());
     if let Some(description) = &package.description {
         put("description", description.as_str().into());

@@ -20,6 +20,8 @@ pub struct Release {
     pub channels: Vec<String>,
     /// One of them; the first, unless it is named.
     pub default_channel: Option<String>,
+    /// The oldest minor release of Kubernetes 1 that the operator runs on; the oldest that operators are tested on, unless it is set.
+    pub oldest_kubernetes: Option<u16>,
 }
 
 impl Release {

@@ -1,8 +1,9 @@
 //! The operator's description in Cargo.toml.
 
 use serde_json::{Value, json};
+use std::path::Path;
 
-/// The package of the operator, in the root of the workspace.
+/// The package of the operator.
 #[derive(Clone, Debug, Default)]
 pub struct Package {
     /// `version`.
@@ -22,16 +23,12 @@ pub struct Package {
 }
 
 impl Package {
-    /// Reads the output of `cargo metadata --no-deps --format-version 1`; `None` if the root of the workspace is no package.
-    pub fn read(metadata: &Value) -> Option<Self> {
-        let root = metadata["workspace_root"].as_str()?;
+    /// Reads the output of `cargo metadata --no-deps --format-version 1`; `None` if the folder has no package. The folder is the root of its
+    /// workspace, or a member of a larger one.
+    pub fn read(metadata: &Value, folder: &Path) -> Option<Self> {
+        let manifest = folder.join("Cargo.toml");
         let mut packages = metadata["packages"].as_array()?.iter();
-        let package = packages.find(|package| {
-            let path = package["manifest_path"]
-                .as_str()
-                .and_then(|path| path.strip_prefix(root));
-            path.is_some_and(|path| matches!(path, "/Cargo.toml" | "\\Cargo.toml"))
-        })?;
+        let package = packages.find(|package| package["manifest_path"].as_str().map(Path::new) == Some(&manifest))?;
         let text = |field: &str| {
             package[field]
                 .as_str()
@@ -73,19 +70,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_package_is_that_of_the_root() {
+    fn the_package_is_that_of_the_folder() {
         let package = |path: &str, description: &str| {
             json!({"manifest_path": path, "version": "0.1.0", "description": description, "authors": ["A <a@b.c>", "B", "<d@e.f>"],
                 "keywords": [], "repository": null})
         };
-        let packages = [package("/p/manifests/Cargo.toml", "x"), package("/p/Cargo.toml", "y")];
-        let read = Package::read(&json!({"workspace_root": "/p", "packages": packages})).unwrap();
+        let packages = [
+            package("/w/p/manifests/Cargo.toml", "x"),
+            package("/w/p/Cargo.toml", "y"),
+        ];
+        let metadata = json!({"workspace_root": "/w", "packages": packages});
+        let read = Package::read(&metadata, Path::new("/w/p")).unwrap();
         assert_eq!(read.description.as_deref(), Some("y"));
         assert_eq!(read.repository, None);
         assert_eq!(
             read.maintainers(),
             [json!({"name": "A", "email": "a@b.c"}), json!({"name": "B"})]
         );
-        assert!(Package::read(&json!({"workspace_root": "/q", "packages": packages})).is_none());
+        assert!(Package::read(&metadata, Path::new("/w")).is_none());
     }
 }

@@ -2,6 +2,7 @@
 
 use super::{Bundle, HEADER, Package, Release, Sources, bundle};
 use crate::rendered::Source;
+use crate::semver::minor_of_kubernetes;
 use crate::words::{Words, settled};
 use kubewright_schema::files::{self, Generator, Streams};
 use kubewright_schema::yaml;
@@ -17,16 +18,17 @@ Writes an OLM bundle of all objects of config/default.
 Usage: manifests bundle [OPTIONS] [-- KUBECTL...]
 
 Options:
-      --out DIR                The folder of the bundle [default: dist/bundle]
-      --version VERSION        The version of the bundle [default: the one in Cargo.toml]
-      --channels NAMES         The channels, separated by commas [default: candidate]
-      --default-channel NAME   One of them [default: the first]
-      --base FILE              What to add to the ClusterServiceVersion, if the file exists [default: config/bundle/csv.yaml]
-      --samples DIR            The folder with examples of the kinds [default: config/samples]
-      --image IMAGE            The image of the operator, whatever the kustomizations set
-      --kustomization DIR      The folder that KUBECTL renders [default: config/default]
-      -- KUBECTL...            The kubectl that renders the folder; without it, the objects are read from standard input
-  -h, --help                   Print this help
+      --out DIR                    The folder of the bundle [default: dist/bundle]
+      --version VERSION            The version of the bundle [default: the one in Cargo.toml]
+      --channels NAMES             The channels, separated by commas [default: candidate]
+      --default-channel NAME       One of them [default: the first]
+      --oldest-kubernetes RELEASE  The oldest release of Kubernetes that the operator runs on [default: 1.33]
+      --base FILE                  What to add to the ClusterServiceVersion, if the file exists [default: config/bundle/csv.yaml]
+      --samples DIR                The folder with examples of the kinds [default: config/samples]
+      --image IMAGE                The image of the operator, whatever the kustomizations set
+      --kustomization DIR          The folder that KUBECTL renders [default: config/default]
+      -- KUBECTL...               The kubectl that renders the folder; without it, the objects are read from standard input
+  -h, --help                       Print this help
 ";
 
 /// The files of a bundle: everything with our header.
@@ -102,7 +104,9 @@ fn package() -> Result<Package, String> {
         .map_err(|error| format!("cannot run `cargo metadata`: {error}"))?;
     let metadata: Value = serde_json::from_slice(&output.stdout)
         .map_err(|_| format!("`cargo metadata` failed: {}", String::from_utf8_lossy(&output.stderr)))?;
-    Package::read(&metadata).ok_or_else(|| "Cargo.toml of this folder has no package\n\nhint: make bundle".to_owned())
+    let folder = std::env::current_dir().map_err(|error| format!("cannot read the current folder: {error}"))?;
+    Package::read(&metadata, &folder)
+        .ok_or_else(|| "Cargo.toml of this folder has no package\n\nhint: make bundle".to_owned())
 }
 
 /// The author's additions to the CSV.
@@ -147,6 +151,9 @@ fn parse(words: impl Iterator<Item = String>) -> Result<Option<BundleArguments>,
             "--channels" => {
                 let names = words.value()?;
                 release.channels = names.split(',').map(|name| name.trim().to_owned()).collect();
+            }
+            "--oldest-kubernetes" => {
+                release.oldest_kubernetes = Some(minor_of_kubernetes(&flag, &words.value()?)?);
             }
             "--default-channel" => release.default_channel = Some(words.value()?),
             "-h" | "--help" => return Ok(None),

@@ -1,23 +1,21 @@
 //! The files of the chart that do not come from an object: Chart.yaml, the named templates, the notes.
 
 use super::names::Names;
-use kubewright_schema::yaml;
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// The longest name of a Service, which is a DNS label (RFC 1123).
 const LONGEST: usize = 63;
 
-/// Chart.yaml.
-pub(super) fn chart(name: &str, version: &str, app_version: &str, header: &str) -> String {
-    let chart = json!({
+/// The content of Chart.yaml.
+pub(super) fn chart(name: &str, version: &str, app_version: &str) -> Value {
+    json!({
         "apiVersion": "v2",
         "appVersion": app_version,
         "description": format!("The operator {name}"),
         "name": name,
         "type": "application",
         "version": version,
-    });
-    format!("{header}\n{}", yaml::to_string(&chart))
+    })
 }
 
 /// The named templates: the prefix of all names as `helm create` writes it,

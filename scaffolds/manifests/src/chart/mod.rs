@@ -32,6 +32,7 @@ pub(crate) use program::execute;
 use self::marks::Blocks;
 use self::switches::{BUDGET, ProjectParts, WEBHOOKS};
 use crate::rendered::{self, text};
+use kubewright_schema::yaml;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -72,7 +73,8 @@ pub enum ChartError {
     Marked(String),
 }
 
-/// The files of the chart of `version` that installs `objects`, by their paths in it.
+/// The files of the chart of `version` that installs `objects`, by their paths in it. `oldest` is the oldest minor release of Kubernetes 1 on
+/// which Helm installs the chart.
 ///
 /// # Errors
 /// If `objects` are not the objects of an operator's project: see [`ChartError`].
@@ -88,11 +90,11 @@ pub enum ChartError {
 ///         }}},
 ///     }),
 /// ];
-/// let chart = kubewright_manifests::chart::files(&objects, "0.1.0").unwrap();
+/// let chart = kubewright_manifests::chart::files(&objects, "0.1.0", None).unwrap();
 /// assert!(chart["Chart.yaml"].contains("name: foo\n"));
 /// assert!(chart["values.yaml"].contains("repository: foo\n  tag: v1\n"));
 /// ```
-pub fn files(objects: &[Value], version: &str) -> Result<BTreeMap<String, String>, ChartError> {
+pub fn files(objects: &[Value], version: &str, oldest: Option<u16>) -> Result<BTreeMap<String, String>, ChartError> {
     let (deployment, names) = operator(objects)?;
     marked(objects)?;
     let parts = ProjectParts::of(objects, &names);
@@ -137,9 +139,13 @@ pub fn files(objects: &[Value], version: &str) -> Result<BTreeMap<String, String
         .get("image")
         .map(|image| text(image, "/tag"))
         .filter(|tag| !tag.is_empty());
-    let chart = helpers::chart(&names.base, version, tag.unwrap_or(version), HEADER);
+    let mut chart = helpers::chart(&names.base, version, tag.unwrap_or(version));
+    if let Some(minor) = oldest {
+        // Releases of clouds, such as v1.34.1-eks-0, count as pre-releases.
+        chart["kubeVersion"] = format!(">= 1.{minor}.0-0").into();
+    }
     let more = [
-        ("Chart.yaml", chart),
+        ("Chart.yaml", format!("{HEADER}\n{}", yaml::to_string(&chart))),
         ("values.yaml", values::file(&values, HEADER)),
         ("values.schema.json", values::schema(HEADER)),
         ("templates/_helpers.tpl", helpers::named(&names)),

@@ -2,7 +2,7 @@
 
 use super::marks::{ACCOUNT, CLUSTERNAME, FULLNAME, NAMESPACE};
 use crate::rendered::text;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 
 /// The label that every namespace has, with its name.
@@ -17,7 +17,7 @@ pub(crate) struct Names {
     pub account: String,
     /// Names with that prefix, the longest first.
     pub objects: Vec<String>,
-    /// The names that only objects without a namespace have.
+    /// The names that only objects outside of the operator's namespace have.
     cluster: BTreeSet<String>,
     /// The kinds of objects without a namespace.
     kinds: BTreeSet<String>,
@@ -36,10 +36,15 @@ impl Names {
         names.sort_by_key(|name| std::cmp::Reverse(name.len()));
         names.dedup();
         let of_cluster = |object: &&Value| text(object, "/metadata/namespace").is_empty();
+        // A Service cannot have the dot of a name of the cluster.
+        let is_shared = |object: &&Value| {
+            let other = text(object, "/metadata/namespace") != namespace && text(object, "/kind") != "Service";
+            of_cluster(object) || other
+        };
         let all = || objects.iter();
         let name = |object: &Value| text(object, "/metadata/name").to_owned();
-        let namespaced: BTreeSet<String> = all().filter(|it| !of_cluster(it)).map(name).collect();
-        let cluster: BTreeSet<String> = all().filter(of_cluster).map(name).collect();
+        let own: BTreeSet<String> = all().filter(|it| !is_shared(it)).map(name).collect();
+        let cluster: BTreeSet<String> = all().filter(is_shared).map(name).collect();
         let labels = objects
             .iter()
             .filter(|object| matches!(text(object, "/kind"), "Service" | "Deployment"));
@@ -50,7 +55,7 @@ impl Names {
             namespace: namespace.to_owned(),
             account: account.to_owned(),
             objects: names,
-            cluster: cluster.difference(&namespaced).cloned().collect(),
+            cluster: cluster.difference(&own).cloned().collect(),
             kinds: all()
                 .filter(of_cluster)
                 .map(|it| text(it, "/kind").to_owned())
@@ -73,17 +78,30 @@ impl Names {
         rest.unwrap_or(name)
     }
 
-    /// Replaces the names in a value by marks, but not in labels and in selectors of labels, which select the operator's Pods.
+    /// Replaces the names in a value by marks, but not in labels and in selectors of labels, which select the operator's Pods, nor in the
+    /// names of API groups, kinds and webhooks.
     pub(super) fn mark(&self, value: &mut Value) {
         match value {
             Value::String(text) => *text = self.marked(text),
             Value::Array(items) => items.iter_mut().for_each(|item| self.mark(item)),
             Value::Object(map) => {
                 let is_account = map.get("kind").is_some_and(|kind| kind == "ServiceAccount");
-                let kind = map.get("kind").and_then(Value::as_str).unwrap_or_default();
+                let kind = text_of(map, "kind");
+                let is_namespace = kind == "Namespace";
                 let is_cluster = self.kinds.contains(kind);
+                let of_namespace = text_of(map, "name").ends_with("NAMESPACE");
                 for (key, value) in map.iter_mut() {
                     match (key.as_str(), value) {
+                        ("apiVersion" | "kind" | "apiGroups" | "group", _) => {}
+                        ("webhooks", Value::Array(hooks)) => hooks.iter_mut().for_each(|hook| self.mark_webhook(hook)),
+                        ("namespace" | "namespaces" | "matchNames", value) if !value.is_object() => {
+                            self.mark_namespace(value);
+                        }
+                        // Of a variable.
+                        ("value", value) if of_namespace => self.mark_namespace(value),
+                        ("name", Value::String(name)) if is_namespace && *name == self.namespace => {
+                            *name = NAMESPACE.to_owned();
+                        }
                         ("labels" | "matchLabels" | "matchExpressions", value) => self.mark_labels(value),
                         ("selector", value) if is_labels(value) => self.mark_labels(value),
                         ("serviceAccountName" | "serviceAccount", Value::String(name)) if *name == self.account => {
@@ -101,12 +119,14 @@ impl Names {
                         }
                         // Of a reference, and of the object itself.
                         ("name", Value::String(name)) if is_cluster => *name = self.marked_of_cluster(name),
-                        ("metadata", Value::Object(metadata)) if is_cluster => {
-                            let name = metadata.remove("name");
-                            metadata.values_mut().for_each(|value| self.mark(value));
-                            if let Some(name) = name {
-                                let name = self.marked_of_cluster(name.as_str().unwrap_or_default());
-                                metadata.insert("name".to_owned(), name.into());
+                        ("metadata", value) if is_cluster || is_namespace => {
+                            let name = match text(value, "/name") {
+                                name if is_namespace && name == self.namespace => NAMESPACE.to_owned(),
+                                name => self.marked_of_cluster(name),
+                            };
+                            self.mark(value);
+                            if !name.is_empty() {
+                                value["name"] = name.into();
                             }
                         }
                         (_, value) => self.mark(value),
@@ -114,6 +134,15 @@ impl Names {
                 }
             }
             _ => {}
+        }
+    }
+
+    /// A webhook's own name has the form of a domain.
+    fn mark_webhook(&self, hook: &mut Value) {
+        let name = hook.as_object_mut().and_then(|hook| hook.remove("name"));
+        self.mark(hook);
+        if let Some(name) = name {
+            hook["name"] = name;
         }
     }
 
@@ -154,8 +183,8 @@ impl Names {
         let mut out = String::new();
         let mut rest = text;
         while !rest.is_empty() {
-            let starts = !text[..text.len() - rest.len()].ends_with(is_of_names);
-            match self.first(rest).filter(|_| starts) {
+            let before = &text[..text.len() - rest.len()];
+            match self.first(before, rest).filter(|_| !before.ends_with(is_of_names)) {
                 Some((name, mark)) => {
                     out.push_str(&mark);
                     rest = &rest[name.len()..];
@@ -175,11 +204,8 @@ impl Names {
     }
 
     /// The name that `rest` starts with, and its mark.
-    fn first(&self, rest: &str) -> Option<(&str, String)> {
-        let is_here = |name: &str| {
-            rest.strip_prefix(name)
-                .is_some_and(|after| !after.starts_with(is_of_names))
-        };
+    fn first(&self, before: &str, rest: &str) -> Option<(&str, String)> {
+        let is_here = |name: &str| starts_with_name(rest, name);
         let object = self.objects.iter().find(|name| is_here(name));
         match object {
             Some(name) => {
@@ -190,9 +216,37 @@ impl Names {
                 };
                 Some((name, format!("{prefix}{}", &name[self.base.len()..])))
             }
-            None => is_here(&self.namespace).then(|| (self.namespace.as_str(), NAMESPACE.to_owned())),
+            None => (is_here(&self.namespace) && self.is_namespace(before, &rest[self.namespace.len()..]))
+                .then(|| (self.namespace.as_str(), NAMESPACE.to_owned())),
         }
     }
+
+    /// Whether the name of the namespace between two texts means the namespace. It may also be a word, or a part of an API group.
+    fn is_namespace(&self, before: &str, after: &str) -> bool {
+        const USERS: [&str; 2] = ["system:serviceaccount:", "system:serviceaccounts:"];
+        // In arguments, in queries of metrics, and in files.
+        const FIELDS: [&str; 2] = ["namespace=", "namespace:"];
+        let is_object = |text: &str| self.objects.iter().any(|name| starts_with_name(text, name));
+        let host = before.strip_suffix('.').unwrap_or_default();
+        let of_object = self.objects.iter().any(|name| host.ends_with(name.as_str()));
+        let field = before.trim_end_matches([' ', '"', '\'']).to_ascii_lowercase();
+        USERS.iter().any(|user| before.ends_with(user))
+            || FIELDS.iter().any(|name| field.ends_with(name))
+            || after.strip_prefix('/').is_some_and(is_object)
+            || (of_object && !after.starts_with('.'))
+            || (!host.is_empty() && starts_with_name(after, ".svc"))
+    }
+}
+
+/// A text in a map; empty if there is none.
+fn text_of<'a>(map: &'a Map<String, Value>, field: &str) -> &'a str {
+    map.get(field).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// Whether the first name in a text is this one, as a whole.
+fn starts_with_name(text: &str, name: &str) -> bool {
+    text.strip_prefix(name)
+        .is_some_and(|after| !after.starts_with(is_of_names))
 }
 
 /// Whether a character can be part of the same name.
@@ -206,108 +260,4 @@ fn is_labels(value: &Value) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_json::json;
-
-    fn names() -> Names {
-        let object = |name: &str| match name.ends_with("-admin") {
-            true => json!({"kind": "ClusterRole", "metadata": {"name": name}}),
-            false => json!({"kind": "Service", "metadata": {"name": name, "namespace": "foo-system"}}),
-        };
-        let objects = [
-            "foo-operator-web",
-            "foo-operator-controller-manager",
-            "foos.example.com",
-            "foo-operator-foos.example.com-admin",
-        ];
-        Names::of(
-            &objects.map(object),
-            "foo-operator",
-            "foo-system",
-            "foo-operator-controller-manager",
-        )
-    }
-
-    #[test]
-    fn whole_names_follow_the_release_and_parts_of_others_do_not() {
-        let cases = [
-            (
-                "foo-operator-web.foo-system.svc",
-                format!("{FULLNAME}-web.{NAMESPACE}.svc"),
-            ),
-            ("foo-system/foo-operator-web", format!("{NAMESPACE}/{FULLNAME}-web")),
-            (
-                "foo-operator-foos.example.com-admin",
-                format!("{CLUSTERNAME}-foos.example.com-admin"),
-            ),
-            (
-                "system:serviceaccount:foo-system:foo-operator-controller-manager",
-                format!("system:serviceaccount:{NAMESPACE}:{ACCOUNT}"),
-            ),
-            ("--name=foo-operator-web", format!("--name={FULLNAME}-web")),
-            ("my-foo-system", "my-foo-system".to_owned()),
-            ("foo-system2", "foo-system2".to_owned()),
-            ("foo-operator-webs", "foo-operator-webs".to_owned()),
-            // The lease, and the value of labels.
-            ("foo-operator", "foo-operator".to_owned()),
-            ("ü foo-system ü", format!("ü {NAMESPACE} ü")),
-        ];
-        for (text, wanted) in cases {
-            assert_eq!(names().marked(text), wanted, "{text}");
-        }
-    }
-
-    #[test]
-    fn labels_and_selectors_stay_but_for_the_name_of_the_namespace() {
-        let mut value = json!({
-            "kind": "Service",
-            "metadata": {"name": "foo-operator-web", "namespace": "foo-system", "labels": {"a": "foo-operator-web"}},
-            "spec": {
-                "selector": {"a": "foo-operator-web"},
-                "namespaceSelector": {
-                    "matchLabels": {"kubernetes.io/metadata.name": "foo-system", "b": "foo-system"},
-                    "matchExpressions": [
-                        {"key": "kubernetes.io/metadata.name", "operator": "In", "values": ["foo-system", "other"]},
-                        {"key": "c", "operator": "In", "values": ["foo-system"]},
-                    ],
-                },
-            },
-        });
-        names().mark(&mut value);
-        let wanted = json!({
-            "kind": "Service",
-            "metadata": {"name": format!("{FULLNAME}-web"), "namespace": NAMESPACE, "labels": {"a": "foo-operator-web"}},
-            "spec": {
-                "selector": {"a": "foo-operator-web"},
-                "namespaceSelector": {
-                    "matchLabels": {"kubernetes.io/metadata.name": NAMESPACE, "b": "foo-system"},
-                    "matchExpressions": [
-                        {"key": "kubernetes.io/metadata.name", "operator": "In", "values": [NAMESPACE, "other"]},
-                        {"key": "c", "operator": "In", "values": ["foo-system"]},
-                    ],
-                },
-            },
-        });
-        assert_eq!(value, wanted);
-    }
-
-    #[test]
-    fn the_service_account_has_a_name_of_its_own() {
-        let account = "foo-operator-controller-manager";
-        let mut account_itself = json!({"kind": "ServiceAccount", "metadata": {"name": account}});
-        let mut binding =
-            json!({"subjects": [{"kind": "ServiceAccount", "name": account}, {"kind": "User", "name": account}]});
-        let mut deployment =
-            json!({"kind": "Deployment", "metadata": {"name": account}, "spec": {"serviceAccountName": account}});
-        for value in [&mut account_itself, &mut binding, &mut deployment] {
-            names().mark(value);
-        }
-        let other = format!("{FULLNAME}-controller-manager");
-        assert_eq!(account_itself["metadata"]["name"], ACCOUNT);
-        assert_eq!(binding["subjects"][0]["name"], ACCOUNT);
-        assert_eq!(binding["subjects"][1]["name"], other);
-        assert_eq!(deployment["metadata"]["name"], other);
-        assert_eq!(deployment["spec"]["serviceAccountName"], ACCOUNT);
-    }
-}
+mod tests;

@@ -2,7 +2,7 @@
 
 use super::HEADER;
 use crate::rendered::Source;
-use crate::semver::is_version_of_chart;
+use crate::semver::{is_version_of_chart, minor_of_kubernetes};
 use crate::words::{Words, settled};
 use kubewright_schema::files::{self, Generator, Streams};
 use std::collections::BTreeMap;
@@ -15,12 +15,13 @@ Writes a Helm chart of all objects of config/default.
 Usage: manifests chart [OPTIONS] [-- KUBECTL...]
 
 Options:
-      --out DIR              The folder of the chart [default: dist/chart]
-      --version VERSION      The version of the chart [default: the one in Cargo.toml]
-      --image IMAGE          The image of the operator, whatever the kustomizations set
-      --kustomization DIR    The folder that KUBECTL renders [default: config/default]
+      --out DIR                    The folder of the chart [default: dist/chart]
+      --version VERSION            The version of the chart [default: the one in Cargo.toml]
+      --oldest-kubernetes RELEASE  The oldest release of Kubernetes on which Helm installs the chart [default: any]
+      --image IMAGE                The image of the operator, whatever the kustomizations set
+      --kustomization DIR          The folder that KUBECTL renders [default: config/default]
       -- KUBECTL...          The kubectl that renders the folder; without it, the objects are read from standard input
-  -h, --help                 Print this help
+  -h, --help                       Print this help
 ";
 
 /// The files of a chart: everything with our header.
@@ -38,6 +39,7 @@ const FOLDERS: [&str; 3] = ["", "templates", "templates/crds"];
 struct ChartArguments {
     out: PathBuf,
     version: Option<String>,
+    oldest: Option<u16>,
     source: Source,
 }
 
@@ -67,7 +69,7 @@ pub(crate) fn execute(
         );
         return 2;
     }
-    let written = chart(&arguments.source, input, &version).and_then(|files| {
+    let written = chart(&arguments, input, &version).and_then(|files| {
         files::write_tree(&arguments.out, &FOLDERS, &files, &CHART).map_err(|error| error.to_string())
     });
     match written {
@@ -82,9 +84,9 @@ pub(crate) fn execute(
     }
 }
 
-fn chart(source: &Source, input: &mut dyn Read, version: &str) -> Result<BTreeMap<String, String>, String> {
-    let objects = source.objects(input)?;
-    super::files(&objects, version).map_err(|error| error.to_string())
+fn chart(arguments: &ChartArguments, input: &mut dyn Read, version: &str) -> Result<BTreeMap<String, String>, String> {
+    let objects = arguments.source.objects(input)?;
+    super::files(&objects, version, arguments.oldest).map_err(|error| error.to_string())
 }
 
 /// Whether one of the first lines has the header: in a template it is in a comment, in JSON a value.
@@ -97,12 +99,14 @@ fn parse(words: impl Iterator<Item = String>) -> Result<Option<ChartArguments>, 
     let mut arguments = ChartArguments {
         out: PathBuf::from("dist/chart"),
         version: None,
+        oldest: None,
         source: Source::default(),
     };
     let mut words = Words::new(words);
     while let Some(flag) = words.flag()? {
         match flag.as_str() {
             "--out" => arguments.out = words.value()?.into(),
+            "--oldest-kubernetes" => arguments.oldest = Some(minor_of_kubernetes(&flag, &words.value()?)?),
             "--version" => arguments.version = Some(words.value()?),
             "-h" | "--help" => return Ok(None),
             _ if arguments.source.take(&flag, &mut words)? => {}

@@ -77,7 +77,7 @@ fn project() -> Vec<Value> {
 }
 
 fn chart(objects: &[Value]) -> BTreeMap<String, String> {
-    files(objects, "1.2.3").unwrap()
+    files(objects, "1.2.3", None).unwrap()
 }
 
 #[test]
@@ -154,6 +154,17 @@ fn what_people_change_of_the_deployment_is_a_value_and_the_rest_stays() {
     }
     assert!(!deployment.contains("webhook-name-prefix"), "{deployment}");
     assert!(chart["Chart.yaml"].contains("appVersion: v1\n") && chart["Chart.yaml"].contains("version: '1.2.3'\n"));
+}
+
+#[test]
+fn helm_refuses_a_release_of_kubernetes_before_the_oldest_one() {
+    let of = |oldest| files(&project(), "1.2.3", oldest).unwrap()["Chart.yaml"].clone();
+    assert!(!of(None).contains("kubeVersion"));
+    assert!(
+        of(Some(34)).contains("kubeVersion: '>= 1.34.0-0'\n"),
+        "{}",
+        of(Some(34))
+    );
 }
 
 #[test]
@@ -261,7 +272,7 @@ fn a_role_of_the_cluster_and_a_role_of_one_name_are_told_apart() {
 #[test]
 fn objects_that_are_not_those_of_an_operator_are_refused() {
     let without = |kind: &str| -> Vec<Value> { project().into_iter().filter(|it| it["kind"] != kind).collect() };
-    let error = |objects: &[Value]| files(objects, "1.2.3").unwrap_err().to_string();
+    let error = |objects: &[Value]| files(objects, "1.2.3", None).unwrap_err().to_string();
     assert!(error(&without("Deployment")).starts_with("0 Deployments"));
     assert!(error(&without("ServiceAccount")).starts_with("the ServiceAccount `foo-controller-manager`"));
     assert!(error(&[json!({"kind": "Service"})]).starts_with("document 1 of the input has no kind or no name"));
@@ -270,11 +281,11 @@ fn objects_that_are_not_those_of_an_operator_are_refused() {
     assert!(error(&objects).contains("`<prefix>-controller-manager`"));
     let mut objects = project();
     objects[5]["metadata"].as_object_mut().unwrap().remove("namespace");
-    assert!(matches!(files(&objects, "1").unwrap_err(), ChartError::Namespace));
+    assert!(matches!(files(&objects, "1", None).unwrap_err(), ChartError::Namespace));
     let mut objects = project();
     objects[5]["spec"]["template"]["spec"]["containers"][1]["name"] = "operator".into();
     assert!(matches!(
-        files(&objects, "1").unwrap_err(),
+        files(&objects, "1", None).unwrap_err(),
         ChartError::Operator(NoOperator::Container)
     ));
     let mut objects = project();

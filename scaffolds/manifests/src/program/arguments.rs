@@ -1,6 +1,6 @@
 //! The arguments of the command line.
 
-use super::releases;
+use crate::semver::minor_of_kubernetes;
 use crate::words::Words;
 use kubewright_schema::Options;
 use kubewright_schema::files::Mode;
@@ -75,7 +75,7 @@ pub(super) fn parse(words: impl Iterator<Item = String>) -> Result<Option<Manife
                 "json" => arguments.json = true,
                 other => return Err(format!("`{flag}` is `text` or `json`, not `{other}`")),
             },
-            "--oldest-kubernetes" => arguments.oldest = Some(releases::parse(&flag, &words.value()?)?),
+            "--oldest-kubernetes" => arguments.oldest = Some(minor_of_kubernetes(&flag, &words.value()?)?),
             "--keep-nullable" => arguments.options.keep_nullable = true,
             "--plain-kubernetes-types" => arguments.options.plain_kubernetes_types = true,
             "-h" | "--help" => return Ok(None),

@@ -4,10 +4,10 @@
 /// A piece of source.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Piece<'s> {
-    /// A name, a keyword or a number.
+    /// A name, a keyword or a number. A raw name, such as `r#type`, is no keyword.
     Word(&'s str),
-    /// A string or a character, without its content.
-    Literal,
+    /// A string or a character, with its quotes.
+    Literal(&'s str),
     Mark(char),
 }
 
@@ -37,17 +37,21 @@ fn next(rest: &str, first: char) -> (Option<Piece<'_>>, usize) {
         return (None, block_comment(rest));
     }
     if let Some(length) = raw_string(rest) {
-        return (Some(Piece::Literal), length);
+        return (Some(Piece::Literal(&rest[..length])), length);
     }
     match first {
-        '"' => (Some(Piece::Literal), string(rest)),
+        '"' => {
+            let length = string(rest);
+            (Some(Piece::Literal(&rest[..length])), length)
+        }
         '\'' => match character(rest) {
-            Some(length) => (Some(Piece::Literal), length),
+            Some(length) => (Some(Piece::Literal(&rest[..length])), length),
             // A lifetime: its name is the next word.
             None => (Some(Piece::Mark('\'')), 1),
         },
         _ if is_word(first) => {
-            let length = rest.find(|c| !is_word(c)).unwrap_or(rest.len());
+            let start = raw_name(rest);
+            let length = rest[start..].find(|c| !is_word(c)).map_or(rest.len(), |at| start + at);
             (Some(Piece::Word(&rest[..length])), length)
         }
         _ if first.is_whitespace() => (None, first.len_utf8()),
@@ -57,6 +61,12 @@ fn next(rest: &str, first: char) -> (Option<Piece<'_>>, usize) {
 
 fn is_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
+}
+
+/// The length of `r#` before a name.
+fn raw_name(rest: &str) -> usize {
+    let name = rest.strip_prefix("r#").filter(|name| name.starts_with(is_word));
+    name.map_or(0, |_| "r#".len())
 }
 
 /// The length of a block comment; block comments nest.
@@ -127,7 +137,7 @@ mod tests {
 
     #[test]
     fn the_contents_of_comments_and_strings_are_skipped() {
-        let source = "a /* b /* c */ d */ // e\n'x' '\\'' '\\u{1}' 'life r#\"f\"g\"# \"h\\\"i\" b\"j\" k_1";
+        let source = "a /* b /* c */ d */ // e\n'x' '\\'' '\\u{1}' 'life r#\"f\"g\"# \"h\\\"i\" b\"j\" k_1 r#type";
         let all: Vec<_> = pieces(source).into_iter().map(|(_, piece)| piece).collect();
         let words: Vec<_> = all.iter().filter(|it| matches!(it, Piece::Word(_))).collect();
         assert_eq!(
@@ -136,10 +146,11 @@ mod tests {
                 &Piece::Word("a"),
                 &Piece::Word("life"),
                 &Piece::Word("b"),
-                &Piece::Word("k_1")
+                &Piece::Word("k_1"),
+                &Piece::Word("r#type")
             ]
         );
-        assert_eq!(all.iter().filter(|it| **it == Piece::Literal).count(), 6);
+        assert_eq!(all.iter().filter(|it| matches!(it, Piece::Literal(_))).count(), 6);
         assert_eq!(pieces(source)[1].0, 2);
     }
 

@@ -58,7 +58,7 @@ fn in_source(source: &str, file: &str) -> Vec<Finding> {
         let mut report = |type_name: &str, field: &str, message: String, remedy: String| {
             findings.push(Finding {
                 type_name: type_name.to_owned(),
-                field: field.to_owned(),
+                field: field.trim_start_matches("r#").to_owned(),
                 message: format!("{message} ({file}:{line})"),
                 remedy: Some(remedy),
             });
@@ -94,6 +94,7 @@ fn in_source(source: &str, file: &str) -> Vec<Finding> {
                         WITHOUT_ALIAS.to_owned(),
                     );
                 }
+                let declared = attributes.iter().find_map(|attribute| declared(attribute));
                 let validators: Vec<_> = attributes.drain(..).flat_map(validators).collect();
                 if !validators.is_empty() {
                     let start = if is_field { at + 2 } else { at };
@@ -102,7 +103,7 @@ fn in_source(source: &str, file: &str) -> Vec<Finding> {
                     } else {
                         "0"
                     };
-                    let shape = Shape::of(&pieces[start..]);
+                    let shape = declared.unwrap_or_else(|| Shape::of(&pieces[start..]));
                     for (inner, validator) in validators {
                         let shape = if inner { shape.items() } else { Some(&shape) };
                         if let Some(remedy) = shape.and_then(|shape| shape.ignores(validator)) {
@@ -181,6 +182,23 @@ fn validators<'s>(attribute: &Pieces<'s>) -> Vec<(bool, &'s str)> {
         }
     }
     found
+}
+
+/// The shape that a schemars attribute gives a field in the place of its type's: `with = "Type"`, or `schema_with = "function"`, which does
+/// not show it.
+fn declared(attribute: &Pieces) -> Option<Shape> {
+    if word(attribute, 0) != Some("schemars") {
+        return None;
+    }
+    words(attribute).find_map(|(at, depth, word)| match (word, attribute.get(at + 2)) {
+        ("with", Some((_, Piece::Literal(text)))) if depth == 1 => {
+            let (_, inside) = text.split_once('"')?;
+            let (inside, _) = inside.rsplit_once('"')?;
+            Some(Shape::of(&lex::pieces(inside)))
+        }
+        ("schema_with", _) if depth == 1 => Some(Shape::Unknown),
+        _ => None,
+    })
 }
 
 const WITHOUT_ALIAS: &str = "remove the `alias`, and keep the old name (`#[serde(rename = \"…\")]`); or keep the old field beside the new one, \
@@ -266,116 +284,4 @@ impl Shape {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::in_source;
-
-    fn messages(source: &str) -> Vec<String> {
-        in_source(source, "a.rs").iter().map(ToString::to_string).collect()
-    }
-
-    #[test]
-    fn an_ignored_attribute_is_reported_with_type_field_line_and_remedy() {
-        let source = "
-            #[derive(JsonSchema)]
-            pub struct Spec {
-                /// Tags.
-                #[schemars(length(min = 1))]
-                #[serde(default)]
-                pub(crate) tags: Option<std::collections::BTreeMap<String, String>>,
-            }
-        ";
-        assert_eq!(
-            messages(source),
-            [
-                "`Spec`, `tags`: `length(…)` does not apply to this type and is ignored (a.rs:7)\n\n\
-              hint: for a map: `#[schemars(extend(\"minProperties\" = …, \"maxProperties\" = …))]`"
-            ]
-        );
-    }
-
-    #[test]
-    fn exactly_the_validators_that_do_not_apply_to_a_type_are_reported() {
-        for (attribute, kind, found) in [
-            ("length(max = 3)", "String", false),
-            ("length(max = 3)", "Option<Vec<u8>>", false),
-            ("length(max = 3)", "[u8; 4]", false),
-            ("length(max = 3)", "HashMap<String, u8>", true),
-            ("length(max = 3)", "u8", true),
-            ("length(max = 3)", "bool", true),
-            ("range(max = 3)", "f64", false),
-            ("range(max = 3)", "Option<i64>", false),
-            ("range(max = 3)", "&'static str", true),
-            ("range(max = 3)", "Vec<u8>", true),
-            ("regex(pattern = \"length(\")", "String", false),
-            ("regex(pattern = \"a\")", "Vec<String>", true),
-            ("regex(pattern = \"a\")", "BTreeMap<String, String>", true),
-            ("inner(length(min = 1))", "Vec<String>", false),
-            ("inner(length(min = 1)), length(min = 2)", "Vec<String>", false),
-            ("inner(range(min = 1))", "Vec<String>", true),
-            ("inner(length(min = 1))", "Vec<BTreeMap<String, u8>>", true),
-            ("length(max = 3)", "Mine", false),
-            ("title = \"length\", extend(\"a\" = {\"range\": 1})", "u8", false),
-        ] {
-            let named = messages(&format!("struct A {{ #[schemars({attribute})] a: {kind}, b: u8 }}"));
-            assert_eq!(!named.is_empty(), found, "{attribute} {kind}: {named:?}");
-            let unnamed = messages(&format!("struct A(#[schemars({attribute})] pub {kind});"));
-            assert_eq!(unnamed.is_empty(), named.is_empty(), "{attribute} {kind}: {unnamed:?}");
-        }
-    }
-
-    #[test]
-    fn an_alias_of_a_field_is_reported_where_the_type_has_a_schema() {
-        let of =
-            |derive: &str, body: &str| messages(&format!("#[derive(Clone, {derive})]\npub struct A {{\n{body}\n}}"));
-        for attribute in [
-            "alias = \"old\"",
-            "default, alias = \"old\"",
-            "alias = \"a\", alias = \"b\"",
-        ] {
-            let found = of(
-                "JsonSchema",
-                &format!("#[serde({attribute})]\npub(crate) size: i32, b: u8"),
-            );
-            assert_eq!(found.len(), 1, "{attribute}: {found:?}");
-            assert!(
-                found[0].starts_with("`A`, `size`: an object that has the field by its `alias` loses it"),
-                "{found:?}"
-            );
-            assert!(found[0].contains("(a.rs:4)\n\nhint: remove the `alias`"), "{found:?}");
-        }
-        for (derive, body) in [
-            ("Deserialize", "#[serde(alias = \"old\")] size: i32"),
-            ("JsonSchema", "#[serde(rename = \"alias\")] size: i32"),
-            ("JsonSchema", "#[schemars(extend(\"a\" = {\"alias\": 1}))] size: i32"),
-            ("JsonSchema", "alias: i32"),
-        ] {
-            assert_eq!(of(derive, body), [""; 0], "{body}");
-        }
-    }
-
-    #[test]
-    fn scale_needs_a_status() {
-        let kind = |attributes: &str| format!("#[kube(kind = \"A\", {attributes})]\npub struct ASpec {{}}");
-        let scale = "scale(spec_replicas_path = \".spec.a\", status_replicas_path = \".status.a\")";
-        assert_eq!(messages(&kind(&format!("{scale}, status = \"AStatus\""))), [""; 0]);
-        let found = messages(&kind(scale));
-        assert_eq!(found.len(), 1);
-        assert!(
-            found[0].starts_with("`ASpec`: `scale(…)` without `status = …`"),
-            "{}",
-            found[0]
-        );
-    }
-
-    #[test]
-    fn a_file_that_is_not_rust_has_no_findings() {
-        for source in [
-            "#[schemars(length",
-            "struct A { #[schemars(length(min=1))]",
-            "#[schemars(length())] : [",
-            ")]}",
-        ] {
-            messages(source);
-        }
-    }
-}
+mod tests;

@@ -128,7 +128,7 @@ fn test_in(
     };
     deployed.becomes_available()?;
     step(streams, &format!("the permissions of {}", deployed.account));
-    role::ask(&deployed, streams)?;
+    role::ask(&deployed, kustomization, &objects, streams)?;
     step(streams, "probes and metrics");
     servers::ask(&deployed, &kustomization.named("metrics-reader"), streams)?;
     step(streams, "the samples");

@@ -1,6 +1,7 @@
 //! The permissions of config/rbac/role.yaml, asked for in the cluster: what kustomize and the bindings made of the file.
 
 use super::Deployed;
+use super::components::Kustomization;
 use crate::rendered::text;
 use kubewright_schema::files::Streams;
 use kubewright_schema::yaml;
@@ -18,17 +19,23 @@ const REFUSED: [[&str; 2]; 3] = [
     ["*", "*"],
 ];
 
-/// Asks for each permission of the role, and for three that the operator must not have.
+/// Asks for each permission of the role as kustomize renders it among `objects`, and for three that the operator must not have.
 ///
 /// # Errors
-/// The answer to one is wrong, or the role has no rule.
-pub(super) fn ask(deployed: &Deployed<'_>, streams: &mut Streams<'_>) -> Result<(), String> {
-    let text = fs::read_to_string(ROLE).map_err(|error| format!("cannot read `{ROLE}`: {error}"))?;
-    let roles = yaml::documents(&text).map_err(|error| format!("`{ROLE}` is not YAML: {error}"))?;
-    let granted: Vec<_> = roles
-        .iter()
-        .flat_map(|role| questions(role, deployed.namespace))
-        .collect();
+/// The answer to one is wrong, or the role has no rule, or kustomize leaves it out.
+pub(super) fn ask(
+    deployed: &Deployed<'_>,
+    kustomization: &Kustomization,
+    objects: &[Value],
+    streams: &mut Streams<'_>,
+) -> Result<(), String> {
+    let content = fs::read_to_string(ROLE).map_err(|error| format!("cannot read `{ROLE}`: {error}"))?;
+    let roles = yaml::documents(&content).map_err(|error| format!("`{ROLE}` is not YAML: {error}"))?;
+    let mut granted = Vec::new();
+    for role in roles.iter().filter(|role| text(role, "/kind").ends_with("Role")) {
+        let name = kustomization.named(text(role, "/metadata/name"));
+        granted.extend(questions(rendered(role, &name, objects)?, deployed.namespace));
+    }
     if granted.is_empty() {
         return Err(format!("`{ROLE}` has no rule\n\nhint: make manifests"));
     }
@@ -46,6 +53,14 @@ pub(super) fn ask(deployed: &Deployed<'_>, streams: &mut Streams<'_>) -> Result<
         REFUSED.len()
     );
     Ok(())
+}
+
+/// The role of that name in the output of kustomize, which has renamed the objects that its rules name.
+fn rendered<'a>(role: &Value, name: &str, objects: &'a [Value]) -> Result<&'a Value, String> {
+    let kind = text(role, "/kind");
+    let mut roles = objects.iter().filter(|object| text(object, "/kind") == kind);
+    let role = roles.find(|role| text(role, "/metadata/name") == name);
+    role.ok_or_else(|| format!("config/default has no {kind} `{name}`\n\nhint: list ../rbac in its kustomization.yaml"))
 }
 
 fn may(deployed: &Deployed<'_>, wanted: &str, question: &[String]) -> Result<(), String> {
@@ -134,6 +149,30 @@ mod tests {
                 "list configmaps.apps --all-namespaces",
                 "list foobars.apps --all-namespaces --subresource=status",
             ]
+        );
+    }
+
+    #[test]
+    fn names_are_asked_as_kustomize_renders_them() {
+        let role = |name: &str, secret: &str| {
+            let rule =
+                json!({"apiGroups": [""], "resources": ["secrets"], "verbs": ["get"], "resourceNames": [secret]});
+            json!({"kind": "Role", "metadata": {"name": name}, "rules": [rule]})
+        };
+        let raw = role("manager-role-own", "webhook-server-cert");
+        let objects = [
+            json!({"kind": "RoleBinding", "metadata": {"name": "a-manager-role-own"}}),
+            role("a-manager-role-own", "a-webhook-server-cert"),
+        ];
+        let found = rendered(&raw, "a-manager-role-own", &objects).unwrap();
+        assert_eq!(
+            questions(found, "own"),
+            [["get", "secrets/a-webhook-server-cert", "--namespace=own"]]
+        );
+        let error = rendered(&raw, "b-manager-role-own", &objects).unwrap_err();
+        assert!(
+            error.starts_with("config/default has no Role `b-manager-role-own`"),
+            "{error}"
         );
     }
 

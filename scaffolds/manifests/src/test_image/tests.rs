@@ -31,7 +31,9 @@ const KUBECTL: &str = r#"
 case " $* " in
 *" kustomize "*)
     cat "$4/kustomization.yaml" >>"$LOG"
+    sed 's/name: manager-role$/name: foobar-operator-manager-role/' config/rbac/role.yaml
     cat <<END
+---
 apiVersion: apps/v1
 kind: Deployment
 metadata: {name: foobar-operator-controller-manager, namespace: foobar-operator-system}

@@ -101,7 +101,7 @@ const MANIFESTS: Generator = Generator {
 /// - Files whose content is the same are not written, so their modification times stay and nothing is rebuilt. CRLF and LF count as the same.
 /// - Only files with our [`HEADER`] are rewritten or removed, and only files that end in `.yaml`, directly in `dir`. Temporary files of a run
 ///   that was killed an hour ago or earlier are removed too.
-/// - A file that is replaced keeps its mode.
+/// - A file that is replaced keeps its mode, and the lines before its header.
 /// - Every file is compared before the first one is written: after a refusal the folder is unchanged.
 ///
 /// # Errors
@@ -136,10 +136,12 @@ pub fn write_texts(
                 header: by.header,
             });
         }
+        let above = old.as_deref().map_or("", |old| above(old, new, by.header));
+        let new = format!("{above}{new}");
         if old.as_deref() != Some(new.as_str()) {
             outcome
                 .diff
-                .push_str(&diff::unified(&path.display().to_string(), old.as_deref(), Some(new)));
+                .push_str(&diff::unified(&path.display().to_string(), old.as_deref(), Some(&new)));
             outcome.written.push(path);
             contents.push(new);
         }
@@ -253,6 +255,13 @@ fn is_ours(content: &str) -> bool {
         .lines()
         .take_while(|line| line.starts_with('#') || line.is_empty())
         .any(|line| line == HEADER)
+}
+
+/// The lines of a file before the header with which `new` begins.
+fn above<'a>(old: &'a str, new: &str, header: &str) -> &'a str {
+    let at = old.find(header).filter(|_| new.starts_with(header));
+    let above = at.map_or("", |at| &old[..at]);
+    if above.ends_with('\n') { above } else { "" }
 }
 
 /// Replaces a file that users do not edit, and makes its folder. No reader and no crash sees a partial file.

@@ -91,6 +91,9 @@ fn a_file_without_the_header_is_refused_before_anything_is_written() {
         2,
         "a licence before the header is accepted"
     );
+    let written = fs::read_to_string(dir.path().join("b.yaml")).unwrap();
+    assert_eq!(written, format!("# Licence.\n\n{HEADER}\n---\nb: 2\n"));
+    assert!(write_manifests(dir.path(), &all, Mode::Check).unwrap().is_clean());
 }
 
 #[test]

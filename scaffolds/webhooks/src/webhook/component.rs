@@ -7,6 +7,7 @@ use kubewright_runtime::{
     component::certificates::{CONFIGURATIONS, Configured, Converting},
 };
 use kubewright_schema::webhook::{SECRET, SERVICE};
+use kubewright_schema::yaml;
 use serde_json::{Value, json};
 
 use super::registered::{Hooked, Purpose};
@@ -15,6 +16,10 @@ use super::registered::{Hooked, Purpose};
 pub(crate) const NAMESPACE: &str = "system";
 /// The group of the configurations.
 const GROUP: &str = "admissionregistration.k8s.io";
+/// The Deployment that `init` wrote, and that the author may have edited.
+const DEPLOYMENT: &str = "config/manager/deployment.yaml";
+/// The field of the Deployment that spreads its Pods.
+const SPREAD: &str = "/spec/template/spec/topologySpreadConstraints";
 /// The port of the server, by default.
 const PORT: u16 = 9443;
 
@@ -60,7 +65,7 @@ pub(crate) fn files(hooks: &[Hooked], operator: &str) -> BTreeMap<String, Vec<Va
     });
     let configurations = configurations(hooks);
     let mut files = vec![
-        ("deployment_patch.yaml", vec![deployment(&labels)]),
+        ("deployment_patch.yaml", vec![deployment(&labels, &written())]),
         ("kustomization.yaml", vec![kustomization(!configurations.is_empty())]),
         ("kustomizeconfig.yaml", vec![references()]),
         ("pod_disruption_budget.yaml", vec![budget]),
@@ -121,8 +126,16 @@ fn references() -> Value {
     json!({"nameReference": named.into_iter().chain([namespace]).collect::<Vec<_>>()})
 }
 
-/// Two replicas on different nodes, one of which always runs: without any, writes fail.
-fn deployment(labels: &Value) -> Value {
+/// The Deployment in the folder of the project, where `make manifests` runs; null if there is none.
+fn written() -> Value {
+    let text = std::fs::read_to_string(DEPLOYMENT).unwrap_or_default();
+    let documents = yaml::documents(&text).unwrap_or_default();
+    let mut deployments = documents.into_iter().filter(|it| it["kind"] == "Deployment");
+    deployments.next().unwrap_or_default()
+}
+
+/// Two replicas on different nodes, one of which always runs: without any, writes fail. What the author has set in the Deployment stays.
+fn deployment(labels: &Value, written: &Value) -> Value {
     let spread = json!({
         "maxSkew": 1,
         "topologyKey": "kubernetes.io/hostname",
@@ -131,13 +144,19 @@ fn deployment(labels: &Value) -> Value {
     });
     let strategy = json!({"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}});
     let port = json!({"name": "webhook", "containerPort": PORT, "protocol": "TCP"});
-    json!([
-        {"op": "test", "path": "/spec/template/spec/containers/0/name", "value": "manager"},
-        {"op": "add", "path": "/spec/replicas", "value": 2},
-        {"op": "add", "path": "/spec/strategy", "value": strategy},
-        {"op": "add", "path": "/spec/template/spec/topologySpreadConstraints", "value": [spread]},
-        {"op": "add", "path": "/spec/template/spec/containers/0/ports/-", "value": port},
-    ])
+    let is_set = |path: &str| written.pointer(path).is_some_and(|value| !value.is_null());
+    // The Deployment of a new project has one replica.
+    let is_scaled = is_set("/spec/replicas") && written["spec"]["replicas"] != 1;
+    let added = [
+        ("/spec/replicas", json!(2), is_scaled),
+        ("/spec/strategy", strategy, is_set("/spec/strategy")),
+        (SPREAD, json!([spread]), is_set(SPREAD)),
+        ("/spec/template/spec/containers/0/ports/-", port, false),
+    ];
+    let added = added.into_iter().filter(|(_, _, is_set)| !is_set);
+    let added = added.map(|(path, value, _)| json!({"op": "add", "path": path, "value": value}));
+    let test = json!({"op": "test", "path": "/spec/template/spec/containers/0/name", "value": "manager"});
+    [test].into_iter().chain(added).collect()
 }
 
 /// The conversions among these webhooks.
@@ -180,4 +199,28 @@ pub(crate) fn rules(hooks: &[Hooked]) -> Vec<Rule> {
     let kinds = kinds.map(|(plural, group)| Rule::new(&[group], &[plural], &["get"]));
     let rules = [secret].into_iter().chain(configurations).chain(definitions);
     rules.chain(kinds).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_patch_keeps_what_the_author_has_set_in_the_deployment() {
+        let paths = |written: Value| -> Vec<String> {
+            let patch = deployment(&json!({}), &written);
+            let operations = patch.as_array().unwrap().iter().skip(1);
+            operations
+                .map(|it| it["path"].as_str().unwrap().rsplit('/').next().unwrap().to_owned())
+                .collect()
+        };
+        let all = ["replicas", "strategy", "topologySpreadConstraints", "-"];
+        assert_eq!(paths(Value::Null), all);
+        assert_eq!(paths(json!({"spec": {"replicas": 1}})), all);
+        let spread = json!([{"maxSkew": 2}]);
+        let written = json!({"spec": {
+            "replicas": 3, "strategy": {"type": "Recreate"}, "template": {"spec": {"topologySpreadConstraints": spread}},
+        }});
+        assert_eq!(paths(written), ["-"]);
+    }
 }

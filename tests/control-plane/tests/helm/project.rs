@@ -143,7 +143,7 @@ impl Project {
 
     /// Writes the chart of these objects.
     pub fn write_chart(&self, objects: &[Value], version: &str) -> Result<()> {
-        for (path, text) in chart::files(objects, version)? {
+        for (path, text) in chart::files(objects, version, None)? {
             let path = self.chart().join(path);
             fs::create_dir_all(path.parent().context("a file is in a folder")?)?;
             fs::write(path, text)?;

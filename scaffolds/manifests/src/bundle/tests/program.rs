@@ -38,6 +38,7 @@ fn a_second_run_replaces_the_bundle_and_leaves_the_files_of_others() {
         "stable",
         "--version",
         "3.2.1",
+        "--oldest-kubernetes=1.34",
     ];
     let said = format!("{}\nnote: {}\n", out.display(), super::super::NO_PROVIDER);
     assert_eq!(run(&words, &input(&project())), (0, said));
@@ -46,6 +47,7 @@ fn a_second_run_replaces_the_bundle_and_leaves_the_files_of_others() {
         csv.contains("displayName: Mine\n") && csv.contains("version: '3.2.1'\n"),
         "{csv}"
     );
+    assert!(csv.contains("minKubeVersion: '1.34.0'\n"), "{csv}");
     let annotations = fs::read_to_string(out.join("metadata/annotations.yaml")).unwrap();
     assert!(annotations.contains("channels.v1: fast,stable\n"), "{annotations}");
 
