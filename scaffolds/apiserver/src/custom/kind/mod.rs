@@ -15,9 +15,9 @@ use crate::{
     strategy::{Rules, Strategy, StrictErrors},
 };
 use columns::Printed;
-use kubewright_machinery::{Cause, cause::Objections};
+use kubewright_machinery::{Cause, cause::Objections, go};
 use kubewright_schema::{typed::Schema, value::Structural};
-use serde_json::{Number, Value, json};
+use serde_json::{Value, json};
 use std::{collections::BTreeMap, sync::Arc};
 use tokio::sync::watch;
 
@@ -338,19 +338,10 @@ fn put(object: &mut Value, key: &str, value: Option<Value>) {
     }
 }
 
-/// A stored number without a fraction is an integer, also if it was sent as a float (`3.0`).
+/// Converts the numbers in a value to those that Go writes: a whole float (`3.0`) becomes an integer.
 fn whole_numbers(value: &mut Value) {
-    /// 2⁶³: whole numbers below it are read as integers.
-    const BOUND: f64 = 9_223_372_036_854_775_808.0;
     match value {
-        Value::Number(number) if number.is_f64() => {
-            let float = number.as_f64().unwrap_or_default();
-            if float.fract() == 0.0 && (-BOUND..BOUND).contains(&float) {
-                #[expect(clippy::cast_possible_truncation, reason = "whole and within ±2⁶³")]
-                let integer = float as i64;
-                *number = Number::from(integer);
-            }
-        }
+        Value::Number(number) if !number.is_i64() => *number = go::stored_number(number.clone()),
         Value::Array(items) => items.iter_mut().for_each(whole_numbers),
         Value::Object(entries) => entries.values_mut().for_each(whole_numbers),
         _ => {}
