@@ -275,12 +275,14 @@ impl Strategy for Custom {
         object["apiVersion"] = json!(self.family.api_version(&self.version));
         if let Some(schema) = self.structural() {
             schema.prune(object);
+            schema.repair(object);
         }
     }
 
     fn read_stored(&self, object: &mut Value) {
         if let Some(stored) = self.family.schema_of(object) {
             stored.prune(object);
+            stored.repair(object);
             stored.default(object);
         }
     }
