@@ -3,19 +3,20 @@
 
 mod columns;
 mod finalizers;
+mod objections;
 mod published;
 mod rules;
 mod scale;
 
 use crate::{
     conversion::Conversion,
-    custom::{conditions::holds, path::Path},
+    custom::{conditions::holds, path::Path as FieldPath},
     openapi,
-    status::{Status, Subject},
+    status::Status,
     strategy::{Rules, Strategy, StrictErrors},
 };
 use columns::Printed;
-use kubewright_machinery::{Cause, cause::Objections, go};
+use kubewright_machinery::{Cause, cause::Objections, go, names};
 use kubewright_schema::{typed::Schema, value::Structural};
 use serde_json::{Value, json};
 use std::{collections::BTreeMap, sync::Arc};
@@ -112,7 +113,7 @@ pub(super) struct Custom {
     rules: Rules,
     columns: Vec<Printed>,
     /// By their paths without the leading dot, as field selectors have them.
-    selectable: BTreeMap<String, Path>,
+    selectable: BTreeMap<String, FieldPath>,
 }
 
 impl Custom {
@@ -135,7 +136,12 @@ impl Custom {
             rules,
             columns,
             selectable: fields
-                .filter_map(|path| Some((path.strip_prefix('.').unwrap_or(path).to_owned(), Path::parse(path)?)))
+                .filter_map(|path| {
+                    Some((
+                        path.strip_prefix('.').unwrap_or(path).to_owned(),
+                        FieldPath::parse(path)?,
+                    ))
+                })
                 .collect(),
         }
     }
@@ -146,15 +152,17 @@ impl Custom {
         prune: fn(&Structural, &mut Value) -> Vec<String>,
         object: &mut Value,
     ) -> Result<StrictErrors, Status> {
-        let kind = object["kind"].as_str().unwrap_or_default();
-        if kind != self.family.kind {
-            let cause =
-                kubewright_machinery::cause::Path::new("kind").invalid(kind, &format!("must be {}", self.family.kind));
-            let name = object["metadata"]["name"].as_str().unwrap_or_default();
-            return Err(Status::invalid(Subject::new(&self.family.group, kind), name, &[cause]));
-        }
-        let Some(schema) = self.structural() else {
+        let (group, version) = names::group_version(object["apiVersion"].as_str().unwrap_or_default());
+        if object["kind"] != *self.family.kind || group != self.family.group {
             return Ok(StrictErrors::new());
+        }
+        let nothing;
+        let schema = match self.family.schemas.get(version) {
+            Some(schema) => schema,
+            None => {
+                nothing = Structural::compile(&json!({"type": "object"}));
+                &nothing
+            }
         };
         let mut unknown = prune(schema, object);
         // Values of the wrong type in the metadata of embedded resources.
@@ -173,38 +181,6 @@ impl Custom {
     fn structural(&self) -> Option<&Structural> {
         self.family.schemas.get(&self.version)
     }
-
-    /// The validation errors of an object: those of its schema and its scale, and, unless these are too severe, of its
-    /// validation rules.
-    fn objections(&self, object: &Value, old: Option<&Value>) -> Objections {
-        let Some(schema) = self.structural() else {
-            return Objections::default();
-        };
-        let mut causes = schema.check(object, old);
-        if let Some(scale) = &self.rules.scale {
-            causes.extend(scale::wanted(object, scale));
-            causes.extend(scale::counted(object, scale));
-        }
-        with_rules(schema, object, old, causes)
-    }
-
-    fn objections_to_status(&self, new: &Value, old: &Value) -> Objections {
-        let Some(schema) = self.structural() else {
-            return Objections::default();
-        };
-        let mut causes = schema.check_status(new, old);
-        if let Some(scale) = &self.rules.scale {
-            causes.extend(scale::counted(new, scale));
-        }
-        with_rules(schema, new, Some(old), causes)
-    }
-}
-
-/// The errors in `found`, and those of the validation rules after them.
-fn with_rules(schema: &Structural, object: &Value, old: Option<&Value>, found: Vec<Cause>) -> Objections {
-    let mut all = schema.check_rules(object, old, &found);
-    all.causes.splice(0..0, found);
-    all
 }
 
 impl Strategy for Custom {
@@ -222,7 +198,7 @@ impl Strategy for Custom {
     }
 
     fn default(&self, object: &mut Value) {
-        if let Some(schema) = self.structural() {
+        if let Some(schema) = self.structural().filter(|_| self.is_of_type(object)) {
             schema.default(object);
         }
     }
@@ -250,15 +226,20 @@ impl Strategy for Custom {
         }
     }
 
-    fn validate(&self, object: &Value) -> Vec<Cause> {
-        self.objections(object, None).causes
+    fn is_of_type(&self, object: &Value) -> bool {
+        let (group, version) = names::group_version(object["apiVersion"].as_str().unwrap_or_default());
+        object["kind"] == *self.family.kind && version == self.version && group == self.family.group
     }
 
-    fn validate_update(&self, subresource: &str, new: &Value, old: &Value) -> Objections {
+    fn validate(&self, object: &Value, found: &[Cause]) -> Vec<Cause> {
+        self.objections(object, None, found).causes
+    }
+
+    fn validate_update(&self, subresource: &str, new: &Value, old: &Value, found: &[Cause]) -> Objections {
         if subresource == "status" {
-            self.objections_to_status(new, old)
+            self.objections_to_status(new, old, found)
         } else {
-            self.objections(new, Some(old))
+            self.objections(new, Some(old), found)
         }
     }
 

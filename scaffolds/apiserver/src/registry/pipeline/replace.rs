@@ -195,7 +195,7 @@ impl Live {
                 causes.extend(meta::finalizers::standard(&spec_finalizers(new), &at));
             }
             _ => {
-                let said = resource.strategy.validate_update(part(work.call), new, live);
+                let said = resource.strategy.validate_update(part(work.call), new, live, &causes);
                 said.warnings.into_iter().for_each(|sentence| work.warn(sentence));
                 causes.extend(said.causes);
             }
