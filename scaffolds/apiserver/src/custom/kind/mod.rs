@@ -114,6 +114,8 @@ pub(super) struct Custom {
     columns: Vec<Printed>,
     /// By their paths without the leading dot, as field selectors have them.
     selectable: BTreeMap<String, FieldPath>,
+    /// Whether the schema lacks the field of the replicas, so that the replicas of a Scale are not stored.
+    drops_replicas: bool,
 }
 
 impl Custom {
@@ -133,6 +135,7 @@ impl Custom {
             family: family.clone(),
             version: version["name"].as_str().unwrap_or_default().to_owned(),
             schema: Schema::custom(&version["schema"]["openAPIV3Schema"]),
+            drops_replicas: drops_replicas(family, version, &rules),
             rules,
             columns,
             selectable: fields
@@ -287,6 +290,9 @@ impl Strategy for Custom {
             schema.prune(object);
         } else if let Some(schema) = self.structural() {
             schema.drop_default_nulls(object);
+            if self.drops_replicas {
+                schema.prune_unknown(object);
+            }
         }
         whole_numbers(object);
     }
@@ -310,6 +316,16 @@ impl Strategy for Custom {
     fn cells(&self, object: &Value, now: i64) -> Vec<Value> {
         self.columns.iter().map(|it| it.cell(object, now)).collect()
     }
+}
+
+fn drops_replicas(family: &Family, version: &Value, rules: &Rules) -> bool {
+    let schema = version["name"].as_str().and_then(|name| family.schemas.get(name));
+    let (Some(schema), Some(scale)) = (schema, &rules.scale) else {
+        return false;
+    };
+    let steps = scale.spec_replicas.trim_start_matches('.').rsplit('.');
+    let mut object = steps.fold(json!(0), |inner, step| json!({ step: inner }));
+    !schema.prune_unknown(&mut object).is_empty()
 }
 
 fn put(object: &mut Value, key: &str, value: Option<Value>) {

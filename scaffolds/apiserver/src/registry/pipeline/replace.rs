@@ -32,11 +32,13 @@ impl Live {
         let has_empties = new.has_empties;
         let mut prepared = Prepared::new(work, new.object, Some(&self.object));
         self.validate(work, attempt.is_changed, &prepared.object)?;
-        let mut shown = match attempt.transition.show(work, &prepared.object)? {
-            Cow::Owned(view) => Some(unmanaged(view)),
-            Cow::Borrowed(_) => None,
+        let view = |object| {
+            Ok::<_, Status>(match attempt.transition.show(work, object)? {
+                Cow::Owned(view) => Some(unmanaged(view)),
+                Cow::Borrowed(_) => None,
+            })
         };
-        let old = attempt.old.filter(|_| shown.is_some()).cloned().map(unmanaged);
+        let (mut shown, old) = (view(&prepared.object)?, view(&self.object)?);
         let mut objects = Objects {
             new: Some(shown.as_mut().unwrap_or(&mut prepared.object)),
             old: old.as_ref().or(attempt.old),
@@ -202,7 +204,7 @@ impl Live {
         }
         meta::validation_passes::distinct(resource, &mut causes);
         if !causes.is_empty() {
-            return Err(Status::invalid(work.kind(), meta::text(new, "name"), &causes));
+            return Err(Status::invalid(work.kind_of(new), meta::text(new, "name"), &causes));
         }
         let subresource = part(work.call);
         let warnings = resource.strategy.update_warnings(subresource, new, live);
