@@ -27,6 +27,7 @@ pub mod dev;
 mod digest;
 mod discovery;
 mod effects;
+mod encode;
 mod flow;
 mod kinds;
 mod meta;

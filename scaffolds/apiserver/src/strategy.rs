@@ -277,13 +277,20 @@ pub trait Strategy: Send + Sync + 'static {
     /// must not change. `metadata.generation` is the registry's, see `Rules::counts_generation`.
     fn prepare_for_update(&self, subresource: &str, new: &mut Value, old: &Value);
 
-    /// The validation errors of a new object, except those of its metadata. Fields are paths as the server writes them
-    /// (`spec.target`).
-    fn validate(&self, object: &Value) -> Vec<Cause>;
+    /// Whether an object has the kind and the version of this strategy. Objects of custom kinds are decoded without
+    /// them, and refused by validation.
+    fn is_of_type(&self, _object: &Value) -> bool {
+        true
+    }
+
+    /// The validation errors of a new object, except those of its metadata, which are in `found`. Fields are paths as the
+    /// server writes them (`spec.target`).
+    fn validate(&self, object: &Value, found: &[Cause]) -> Vec<Cause>;
 
     /// The validation errors of the change from `old` to `new`, including those of [`Strategy::validate`], and the
-    /// warnings for errors that are tolerated, which the server sends whether it refuses the change or not.
-    fn validate_update(&self, subresource: &str, new: &Value, old: &Value) -> Objections;
+    /// warnings for errors that are tolerated, which the server sends whether it refuses the change or not. `found` has
+    /// the errors in the metadata.
+    fn validate_update(&self, subresource: &str, new: &Value, old: &Value, found: &[Cause]) -> Objections;
 
     /// Warnings for an accepted object, which become `Warning: 299` headers.
     fn warnings(&self, object: &Value) -> Vec<String>;

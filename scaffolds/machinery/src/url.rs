@@ -160,6 +160,11 @@ impl Url {
         read(text, true).map(|_| ()).map_err(|why| failed(text, &why))
     }
 
+    /// Whether a text is an absolute URI with a host that may be the target of a request.
+    pub fn names_host(text: &str) -> bool {
+        read(text, true).is_ok_and(|url| !url.scheme.is_empty() && !url.host.is_empty())
+    }
+
     /// The path as it was written, if its escaping is valid.
     pub fn escaped_path(&self) -> String {
         let valid = |c: char| c.is_ascii_alphanumeric() || "-_.~$&+,/:;=@!'()*[]%".contains(c);
@@ -238,6 +243,14 @@ mod tests {
         assert_eq!(why("://a"), "parse \"://a\": missing protocol scheme");
         assert!(Url::parse("").is_ok());
         assert_eq!(Url::check_request("").unwrap_err(), "parse \"\": empty url");
+        for (text, names_host) in [
+            ("ftp://a", true),
+            ("http:/a", false),
+            ("http://a#b", false),
+            ("a:b", false),
+        ] {
+            assert_eq!(Url::names_host(text), names_host, "{text}");
+        }
         assert!(
             Url::check_request("a")
                 .unwrap_err()

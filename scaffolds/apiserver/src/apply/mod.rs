@@ -34,5 +34,5 @@ pub use self::{
     managed::invalid as invalid_managers,
     scale::{scale_entries, scaled_entries},
     settle::{have_equal_fields, keep_times},
-    writer::{Convert, Writer, apply, manager_of, update},
+    writer::{Convert, Writer, apply, check_type, manager_of, update},
 };

@@ -76,7 +76,7 @@ pub fn manager_of(user_agent: &str) -> String {
 /// [`Error::Conflict`] without `force`, when other managers own fields with other values. [`Error::BadRequest`] when
 /// `applied` is of another kind or has managedFields. [`Error::Internal`] when it does not match the schema.
 pub fn apply(live: Option<&Value>, applied: &Value, force: bool, writer: &Writer<'_>) -> Result<Value, Error> {
-    check_kind(applied, writer)?;
+    check_type(applied, writer)?;
     let nothing = serde_json::json!({"apiVersion": writer.api_version, "kind": writer.kind});
     let live = live.unwrap_or(&nothing);
     let mut managed = managed::decode(managed::entries(live).map_or(&[], Vec::as_slice))
@@ -132,12 +132,23 @@ pub fn update(live: Option<&Value>, new: &mut Value, writer: &Writer<'_>) {
     }
 }
 
-fn check_kind(applied: &Value, writer: &Writer<'_>) -> Result<(), Error> {
+/// Checks the type of a configuration.
+///
+/// # Errors
+/// [`Error::BadRequest`], as for [`apply`].
+pub fn check_type(applied: &Value, writer: &Writer<'_>) -> Result<(), Error> {
     let text = |key| applied.get(key).and_then(Value::as_str).unwrap_or_default();
     if (text("apiVersion"), text("kind")) != (writer.api_version, writer.kind) {
+        // An `apiVersion` that cannot be parsed leaves nothing of the type.
+        let is_malformed = text("apiVersion").matches('/').count() > 1;
+        let found = if is_malformed {
+            ["", ""]
+        } else {
+            ["apiVersion", "kind"].map(text)
+        };
         return Err(Error::BadRequest(format!(
             "invalid object type: {}",
-            kind(text("apiVersion"), text("kind"))
+            kind(found[0], found[1])
         )));
     }
     if managed::entries(applied).is_some() {

@@ -1,7 +1,8 @@
 //! The approval annotation that CRDs in the groups of the Kubernetes community need, and the condition that reports it.
 
 use super::conditions::DefinitionCondition;
-use serde_json::{Value, json};
+use kubewright_machinery::{go, url::Url};
+use serde_json::Value;
 
 /// Holds the URL of the approval or a sentence that starts with `unapproved`.
 pub(crate) const ANNOTATION: &str = "api-approved.kubernetes.io";
@@ -29,16 +30,10 @@ pub(crate) fn is_protected(group: &str) -> bool {
 /// The approval of `crd`.
 pub(crate) fn of(crd: &Value) -> Approval {
     let annotation = text(crd);
-    let is_url = annotation.split_once("://").is_some_and(|(scheme, rest)| {
-        !scheme.is_empty()
-            && scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c))
-            && !rest.is_empty()
-            && !rest.starts_with('/')
-    });
     match annotation {
         "" => Approval::Missing,
         it if it.starts_with("unapproved") => Approval::Bypassed,
-        _ if is_url => Approval::Approved,
+        it if Url::names_host(it) => Approval::Approved,
         _ => Approval::Invalid,
     }
 }
@@ -54,7 +49,7 @@ pub(crate) fn condition(crd: &Value) -> Option<DefinitionCondition> {
         Approval::Bypassed => (
             false,
             "UnapprovedAnnotation",
-            format!("not approved: {}", json!(annotation)),
+            format!("not approved: {}", go::quote(annotation)),
         ),
         Approval::Missing => (
             false,

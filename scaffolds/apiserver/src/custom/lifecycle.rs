@@ -131,8 +131,9 @@ async fn step(core: &Core, name: &str, known: &mut Known) -> Option<Changed> {
     let now = time::text(core.now());
     if has_finalizer(&crd) && !crd["metadata"]["deletionTimestamp"].is_null() {
         let emptied = known.served.get_mut(name).map(|served| &mut served.emptied);
-        terminate(core, &mut next, emptied, &now).await?;
-        return write(core, &next).await.then_some(Changed::Status);
+        if terminate(core, &mut next, emptied, &now).await.is_some() {
+            return write(core, &next).await.then_some(Changed::Status);
+        }
     }
     if !names::are_settled(&crd) && names::accept(&mut next, known.groups.taken(name), &now) {
         return write(core, &next).await.then_some(Changed::Names);

@@ -222,13 +222,13 @@ impl Strategy for BuiltIn {
         (self.kind.to_stored)(object);
     }
 
-    fn validate(&self, object: &Value) -> Vec<Cause> {
+    fn validate(&self, object: &Value, _found: &[Cause]) -> Vec<Cause> {
         let mut faults = Faults::default();
         (self.kind.validate)(&Located::root(object), &mut faults);
         self.with_allocation(faults.into_causes(), object, None)
     }
 
-    fn validate_update(&self, subresource: &str, new: &Value, old: &Value) -> Objections {
+    fn validate_update(&self, subresource: &str, new: &Value, old: &Value, _found: &[Cause]) -> Objections {
         let mut faults = Faults::default();
         let (at, before) = (Located::root(new), Located::root(old));
         if let Some(part) = self.part(subresource) {

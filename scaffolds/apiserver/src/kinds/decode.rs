@@ -4,6 +4,7 @@
 
 use kubewright_machinery::{
     base64::{self, Encoding},
+    go,
     quantity::Quantity,
     time::Moment,
 };
@@ -111,7 +112,7 @@ impl FieldDecoder {
     }
 
     fn value(&mut self, kind: &'static Type, go: &str, value: Value) -> Result<Value, String> {
-        match (kind, value) {
+        match (kind, whole(kind, value)) {
             (Type::Ref(name, _), value) => self.reference(name, go, value),
             (_, Value::Null) => Ok(zero_of(kind)),
             (Type::Str, Value::String(text)) => Ok(Value::String(text)),
@@ -242,6 +243,16 @@ impl FieldDecoder {
             "json: cannot unmarshal {found} into Go struct field {}.{field} of type {go}",
             self.owner
         )
+    }
+}
+
+/// A value for a field of a type, with a whole number as an integer, as it is stored.
+fn whole(kind: &Type, value: Value) -> Value {
+    match (kind, value) {
+        (Type::I32 | Type::I64 | Type::F64 | Type::Ref(..), Value::Number(number)) if !number.is_i64() => {
+            Value::Number(go::stored_number(number))
+        }
+        (_, other) => other,
     }
 }
 

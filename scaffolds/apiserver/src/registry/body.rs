@@ -114,8 +114,10 @@ fn read_as(work: &Work, decode: Decode, object: &mut Value) -> Result<(Vec<Strin
 pub(super) enum WrongType {
     /// A custom object lacks `kind` or `apiVersion`.
     Missing(&'static str),
-    /// The object is in another version of a custom kind's group, or in another group.
+    /// The object is in another version of a custom kind's group, in another group, or in none.
     Version(String),
+    /// The `apiVersion` of a custom object is not a group and a version.
+    Malformed(String),
     /// The object is in another version of the built-in kind; with the sentence of the real server's scheme.
     Sibling(String, String),
     /// The sentence of the real server's scheme about a built-in kind.
@@ -129,10 +131,11 @@ pub(super) fn check_type(work: &Work, object: &mut Value) -> Result<(), WrongTyp
     let (mut version, mut kind) = (text("apiVersion"), text("kind"));
     if !work.is_built_in() {
         return match (kind.as_str(), version.as_str()) {
+            _ if version == resource.api_version() && !kind.is_empty() => Ok(()),
+            _ if version.matches('/').count() > 1 => Err(WrongType::Malformed(version)),
             ("", _) => Err(WrongType::Missing("Kind")),
             (_, "") => Err(WrongType::Missing("apiVersion")),
-            _ if version != resource.api_version() => Err(WrongType::Version(version)),
-            _ => Ok(()),
+            _ => Err(WrongType::Version(version)),
         };
     }
     if version.is_empty() {
@@ -164,21 +167,28 @@ pub(super) fn check_type(work: &Work, object: &mut Value) -> Result<(), WrongTyp
 impl WrongType {
     fn about_body(self, resource: &Resource, object: &Value, body: &[u8]) -> Status {
         match self {
+            Self::Missing("apiVersion") => another_version("", resource),
             Self::Missing(what) => {
-                let kind = &resource.names.kind;
-                let (text, shown) = (String::from_utf8_lossy(body), summary(body));
-                let why = format!("Object '{what}' is missing in '{text}'");
-                Status::bad_request(format!(
-                    "the object provided is unrecognized (must be of type {kind}): {why} ({shown})"
-                ))
+                let why = format!("Object '{what}' is missing in '{}'", String::from_utf8_lossy(body));
+                request::body::unrecognized(&resource.names.kind, &why, body)
             }
-            Self::Version(version) | Self::Sibling(version, _) => Status::bad_request(format!(
-                "the API version in the data ({version}) does not match the expected API version ({})",
-                resource.api_version()
-            )),
+            Self::Malformed(version) => {
+                let why = format!("unexpected GroupVersion string: {version}");
+                request::body::unrecognized(&resource.names.kind, &why, body)
+            }
+            Self::Version(version) | Self::Sibling(version, _) => another_version(&version, resource),
             Self::Scheme(why) => Status::bad_request(format!("{}: {why}", cannot(object, resource))),
         }
     }
+}
+
+fn another_version(version: &str, resource: &Resource) -> Status {
+    // Without a group, the slash is no part of the version.
+    let version = version.strip_prefix('/').unwrap_or(version);
+    Status::bad_request(format!(
+        "the API version in the data ({version}) does not match the expected API version ({})",
+        resource.api_version()
+    ))
 }
 
 /// The beginning of sentences about a body.
@@ -198,13 +208,6 @@ pub(super) fn cannot(object: &Value, resource: &Resource) -> String {
         "{kind} in version {} cannot be handled as a {wanted}",
         go::quote(version)
     )
-}
-
-/// The beginning of a body, as sentences quote it.
-fn summary(body: &[u8]) -> String {
-    const MOST: usize = 30;
-    let text = String::from_utf8_lossy(body.get(..MOST).unwrap_or(body)).into_owned();
-    if body.len() > MOST { format!("{text} ...") } else { text }
 }
 
 /// Checks that the object's namespace is that of the path; sets it if it is empty.

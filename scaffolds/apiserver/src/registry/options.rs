@@ -234,7 +234,8 @@ fn text(value: &Value, field: &str) -> Result<String, Status> {
 }
 
 fn whole(value: &Value, field: &str) -> Result<i64, Status> {
-    value.as_i64().ok_or_else(|| mismatch(value, field, "int64"))
+    let whole = go::stored(value.clone()).as_i64();
+    whole.ok_or_else(|| mismatch(value, field, "int64"))
 }
 
 fn flag(value: &Value, field: &str) -> Result<bool, Status> {

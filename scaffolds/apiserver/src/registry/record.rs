@@ -5,7 +5,7 @@ use bytes::Bytes;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::{meta, resource::Resource, status::Status, store::Record};
+use crate::{encode, meta, resource::Resource, status::Status, store::Record};
 
 /// The object of a record, in the version of `resource`.
 ///
@@ -152,8 +152,7 @@ impl Draft {
     }
 
     fn value<T: Serialize + ?Sized>(&mut self, value: &T) {
-        // Neither can fail: writing to memory, and encoding a Value, whose maps have only strings as keys.
-        let _ = serde_json::to_writer(&mut self.text, value);
+        encode::append(&mut self.text, value);
     }
 }
 
@@ -163,8 +162,7 @@ const SIZE: usize = 1024;
 /// The JSON text of an object.
 pub(super) fn text(object: &Value) -> Bytes {
     let mut text = Vec::with_capacity(SIZE);
-    // Cannot fail, as above.
-    let _ = serde_json::to_writer(&mut text, object);
+    encode::append(&mut text, object);
     text.into()
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use kubewright_machinery::time;
+use kubewright_machinery::{names, time};
 use serde_json::Value;
 
 use super::{body::Decoded, owned::Conversions};
@@ -61,6 +61,18 @@ impl<'a> Work<'a> {
         let stored_in = resource.rules().stored_as.and_then(|name| name.split_once('/'));
         let group = stored_in.map_or(resource.group.as_str(), |(group, _)| group);
         Subject::new(group, &resource.names.kind)
+    }
+
+    /// As [`kind`](Self::kind), for an invalid object, which may be of another type.
+    pub fn kind_of<'o>(&self, object: &'o Value) -> Subject<'o>
+    where
+        'a: 'o,
+    {
+        if self.resource().strategy.is_of_type(object) {
+            return self.kind();
+        }
+        let text = |field: &str| object.get(field).and_then(Value::as_str).unwrap_or_default();
+        Subject::new(names::group_version(text("apiVersion")).0, text("kind"))
     }
 
     pub fn key(&self, name: &str) -> Key {

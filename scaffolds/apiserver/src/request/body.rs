@@ -51,12 +51,15 @@ pub type Object = (Map<String, Value>, Vec<String>);
 /// # Errors
 /// 415 for other media types; 400 for a malformed body.
 pub fn object(content_type: &str, body: &[u8], kind: &str) -> Result<Object, Status> {
-    parse(content_type, body)?.map_err(|why| {
-        let body = summary(body);
-        Status::bad_request(format!(
-            "the object provided is unrecognized (must be of type {kind}): {why} ({body})"
-        ))
-    })
+    parse(content_type, body)?.map_err(|why| unrecognized(kind, &why, body))
+}
+
+/// 400 for a body whose type cannot be determined.
+pub fn unrecognized(kind: &str, why: &str, body: &[u8]) -> Status {
+    let body = summary(body);
+    Status::bad_request(format!(
+        "the object provided is unrecognized (must be of type {kind}): {why} ({body})"
+    ))
 }
 
 /// Decodes the options of a delete, which may be absent.

@@ -1,6 +1,9 @@
 //! The values of plain scalars in YAML 1.1, by the rules of go-yaml v2, which sigs.k8s.io/yaml uses.
 
-use kubewright_machinery::base64::{self, Encoding};
+use kubewright_machinery::{
+    base64::{self, Encoding},
+    go,
+};
 use serde_json::Value;
 
 use super::json::number;
@@ -41,7 +44,8 @@ fn numeric(text: &str) -> Option<Value> {
         return None;
     }
     let text = text.strip_prefix('+').unwrap_or(&text);
-    number(text).ok().map(Value::Number)
+    // Upstream converts YAML to JSON, which Go writes and reads again.
+    number(text).ok().map(go::stored_number).map(Value::Number)
 }
 
 /// `strconv.ParseInt` with base 0: the prefix determines the base, and a leading zero means octal.

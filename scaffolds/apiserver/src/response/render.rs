@@ -3,7 +3,7 @@
 use bytes::{Bytes, BytesMut};
 use serde_json::Value;
 
-use crate::{kinds::protobuf, request::accept::Format};
+use crate::{encode, kinds::protobuf, request::accept::Format};
 
 /// A body, and its format: JSON instead of Protobuf for objects without messages.
 pub type Rendered = (Bytes, Format);
@@ -12,7 +12,12 @@ pub type Rendered = (Bytes, Format);
 /// does not.
 pub fn value(object: &Value, format: Format) -> Rendered {
     let body = match format {
-        Format::Json => (object.to_string() + "\n").into(),
+        Format::Json => {
+            let mut line = Vec::new();
+            encode::append(&mut line, object);
+            line.push(b'\n');
+            line.into()
+        }
         // Cannot fail: the maps of a Value have only strings as keys.
         Format::Pretty => serde_json::to_vec_pretty(object).unwrap_or_default().into(),
         Format::Yaml => kubewright_schema::yaml::to_string(object).into(),

@@ -152,14 +152,14 @@ fn act(resource: &Resource, record: &Record) -> Result<(Value, Vec<Value>), Stri
     let causes = match &record.old {
         None => {
             strategy.prepare_for_create("", &mut object);
-            let causes = strategy.validate(&object);
+            let causes = strategy.validate(&object, &[]);
             resource.rules().release(&object, None);
             causes
         }
         Some(old) => {
             resource.rules().hold(old);
             strategy.prepare_for_update(&record.subresource, &mut object, old);
-            let causes = strategy.validate_update(&record.subresource, &object, old).causes;
+            let causes = strategy.validate_update(&record.subresource, &object, old, &[]).causes;
             resource.rules().release(&object, None);
             resource.rules().release(old, None);
             causes

@@ -48,16 +48,16 @@ fn an_address_is_free_again_when_its_service_is_gone() {
     let spec = json!({"ports": [{"port": 80}], "clusterIP": "10.0.0.9"});
     let first = made(&strategy, "first", spec.clone());
     let second = made(&strategy, "second", spec.clone());
-    let causes = strategy.validate(&second);
+    let causes = strategy.validate(&second, &[]);
     assert!(
         causes[0].message.ends_with("provided IP is already allocated"),
         "{causes:?}"
     );
     strategy.rules().release(&second, None);
-    assert!(strategy.validate(&first).is_empty());
+    assert!(strategy.validate(&first, &[]).is_empty());
     strategy.rules().release(&first, None);
     let third = made(&strategy, "third", spec);
-    assert!(strategy.validate(&third).is_empty());
+    assert!(strategy.validate(&third, &[]).is_empty());
 }
 
 #[test]
@@ -72,7 +72,7 @@ fn services_keep_their_addresses_and_ports_across_a_restart() {
     ];
     for spec in held {
         let second = made(&after, "second", spec);
-        assert_eq!(after.validate(&second).len(), 1, "{second}");
+        assert_eq!(after.validate(&second, &[]).len(), 1, "{second}");
     }
 }
 
@@ -88,7 +88,7 @@ fn protocols_of_one_port_share_a_node_port_and_other_ports_do_not() {
 
     let twice = json!([{"name": "a", "port": 1, "nodePort": 30001}, {"name": "b", "port": 2, "nodePort": 30001}]);
     let twice = made(&strategy, "twice", json!({"ports": twice, "type": "NodePort"}));
-    let causes = strategy.validate(&twice);
+    let causes = strategy.validate(&twice, &[]);
     assert_eq!(causes[0].field, "spec.ports[1].nodePort");
     assert!(
         causes[0].message.ends_with("provided port is already allocated"),

@@ -4,6 +4,7 @@ use super::value::moment::{self, Moment};
 use super::value::{Fault, Foreign, List, Outcome, Val, lenient};
 use crate::ast::op;
 use kubewright_machinery::go;
+use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::ops::RangeInclusive;
 use std::rc::Rc;
@@ -276,9 +277,20 @@ fn parse<'a>(to: &str, text: &str) -> Option<Outcome<Val<'a>>> {
 /// Parses a number as Go does; a number that is too large is an error, not infinite.
 fn double(text: &str) -> Option<f64> {
     let bare = text.strip_prefix(['+', '-']).unwrap_or(text);
-    let number: f64 = text.parse().ok()?;
+    let number: f64 = ungrouped(text)?.parse().ok()?;
     let digits = bare.starts_with(|c: char| c.is_ascii_digit() || c == '.');
     (number.is_finite() || !digits).then_some(number)
+}
+
+/// A number without the underscores that group its digits; `None` if one is not between two digits.
+fn ungrouped(text: &str) -> Option<Cow<'_, str>> {
+    if !text.contains('_') {
+        return Some(text.into());
+    }
+    let is_digit = |part: Option<u8>| part.is_some_and(|byte| byte.is_ascii_digit());
+    let groups: Vec<&[u8]> = text.as_bytes().split(|byte| *byte == b'_').collect();
+    let joins = |pair: &[&[u8]]| is_digit(pair[0].last().copied()) && is_digit(pair[1].first().copied());
+    groups.windows(2).all(joins).then(|| text.replace('_', "").into())
 }
 
 fn text<'a>(value: &Val<'a>) -> Option<Outcome<Val<'a>>> {

@@ -68,16 +68,26 @@ pub fn int64(float: f64) -> i64 {
 /// A value as a server reads it from its storage: a whole float is stored without a fraction, so it becomes an integer if
 /// it fits.
 pub fn stored(value: Value) -> Value {
-    const BOUND: f64 = 9_223_372_036_854_775_808.0;
     match value {
-        Value::Number(number) => match (number.as_i64(), number.as_f64()) {
-            (None, Some(float)) if float.fract() == 0.0 && (-BOUND..BOUND).contains(&float) => (float as i64).into(),
-            _ => Value::Number(number),
-        },
+        Value::Number(number) => Value::Number(stored_number(number)),
         Value::Array(list) => list.into_iter().map(stored).collect(),
         Value::Object(map) => map.into_iter().map(|(key, value)| (key, stored(value))).collect(),
         other => other,
     }
+}
+
+/// [`stored`] of a number. One from 2⁶³ up, which Go reads as a float, has the digits that Go writes.
+pub fn stored_number(number: Number) -> Number {
+    /// 2⁶⁴: integers from here up are floats in `serde_json` too.
+    const BOUND: f64 = 18_446_744_073_709_551_616.0;
+    let float = match (number.as_i64(), number.as_f64()) {
+        (None, Some(float)) if float.fract() == 0.0 && float.abs() < BOUND => float,
+        _ => return number,
+    };
+    let digits = float.to_string();
+    let signed = digits.parse::<i64>().map(Number::from);
+    let unsigned = || digits.parse::<u64>().map(Number::from);
+    signed.or_else(|_| unsigned()).unwrap_or(number)
 }
 
 /// `reflect.DeepEqual` of decoded JSON: an integer does not equal a float of the same value.
@@ -186,16 +196,21 @@ fn write_json(value: &Value, out: &mut String) {
 fn json_number(number: &Number) -> String {
     match (number.as_i64(), number.as_f64()) {
         (Some(integer), _) => integer.to_string(),
-        (None, Some(float)) if float == 0.0 || (1e-6..1e21).contains(&float.abs()) => float.to_string(),
-        (None, Some(float)) => {
-            let text = format!("{float:e}");
-            if text.contains("e-") {
-                text
-            } else {
-                text.replacen('e', "e+", 1)
-            }
-        }
+        (None, Some(float)) => json_float(float),
         (None, None) => number.to_string(),
+    }
+}
+
+/// A `float64` in JSON.
+pub fn json_float(float: f64) -> String {
+    if float == 0.0 || (1e-6..1e21).contains(&float.abs()) {
+        return float.to_string();
+    }
+    let text = format!("{float:e}");
+    if text.contains("e-") {
+        text
+    } else {
+        text.replacen('e', "e+", 1)
     }
 }
 
@@ -238,6 +253,23 @@ mod tests {
             (json!(u64::MAX), "1.8446744073709552e+19", "18446744073709552000"),
         ] {
             assert_eq!((show(&value).as_str(), super::json(&value).as_str()), (plain, json));
+        }
+    }
+
+    #[test]
+    fn whole_numbers_are_stored_with_the_digits_of_go() {
+        for (value, stored) in [
+            (json!(1.0), json!(1)),
+            (json!(-0.0), json!(0)),
+            (json!(1.5), json!(1.5)),
+            (json!(1_234_567_890_123_456_789.0), json!(1_234_567_890_123_456_800_i64)),
+            (
+                json!(9_223_372_036_854_775_808_u64),
+                json!(9_223_372_036_854_776_000_u64),
+            ),
+            (json!(1e20), json!(1e20)),
+        ] {
+            assert_eq!(super::stored(value), stored);
         }
     }
 

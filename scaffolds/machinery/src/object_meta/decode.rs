@@ -171,9 +171,9 @@ impl Decoder<'_> {
             (Type::Text | Type::Word, Value::String(_)) | (Type::Flag, Value::Bool(_)) | (Type::Anything, _) => {
                 Ok(Some(value.clone()))
             }
-            (Type::Count | Type::Number, Value::Number(number)) => match number.as_i64() {
+            (Type::Count | Type::Number, Value::Number(number)) => match go::stored_number(number.clone()).as_i64() {
                 Some(0) if matches!(wanted, Type::Count) => Ok(None),
-                Some(_) => Ok(Some(value.clone())),
+                Some(integer) => Ok(Some(integer.into())),
                 None => Err(self.mismatch(value, "int64")),
             },
             (Type::Time, Value::String(text)) => {

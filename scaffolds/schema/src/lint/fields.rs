@@ -75,21 +75,26 @@ fn follow<'a>(path: &str, root: &'a Schema, brackets: bool) -> Result<(Vec<Strin
             "." => tokens.next().ok_or(END)?.to_owned(),
             other => return Err(format!("expected [ or . but got: {other}")),
         };
-        schema = Some(step(schema, &name).ok_or("does not refer to a valid field")?);
+        schema = schema
+            .and_then(|schema| step(schema, &name))
+            .ok_or("does not refer to a valid field")?;
         steps.push(name);
     }
     Ok((steps, schema))
 }
 
-fn step<'a>(schema: Option<&'a Schema>, name: &str) -> Option<&'a Schema> {
-    let schema = schema?;
+/// The schema of a field, if there is such a field. One of `additionalProperties: true` has none.
+fn step<'a>(schema: &'a Schema, name: &str) -> Option<Option<&'a Schema>> {
     match schema
         .get("properties")
         .and_then(Value::as_object)
         .filter(|properties| !properties.is_empty())
     {
-        Some(properties) => properties.get(name)?.as_object(),
-        None => schema.get("additionalProperties")?.as_object(),
+        Some(properties) => properties.get(name)?.as_object().map(Some),
+        None => match schema.get("additionalProperties")? {
+            Value::Bool(_) => Some(None),
+            values => values.as_object().map(Some),
+        },
     }
 }
 

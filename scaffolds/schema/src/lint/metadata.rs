@@ -9,22 +9,31 @@ use serde_json::Value;
 
 pub(super) fn check(crd: &Value) -> Vec<Cause> {
     let path = Path::new("metadata");
-    let mut causes = name(crd, &path.child("name"));
+    let mut causes = names_of(crd, &path);
     let entries = |key: &str| crd["metadata"][key].as_object().cloned().unwrap_or_default();
     causes.extend(labels::labels(&entries("labels"), &path.child("labels")));
     causes.extend(labels::annotations(&entries("annotations"), &path.child("annotations")));
     causes
 }
 
-fn name(crd: &Value, path: &Path) -> Vec<Cause> {
+/// Checks the name, and the prefix of a generated one.
+fn names_of(crd: &Value, path: &Path) -> Vec<Cause> {
     let text = |pointer: &str| crd.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
-    let name = text("/metadata/name");
+    let wanted = format!("{}.{}", text("/spec/names/plural"), text("/spec/group"));
+    let other = |name: &str| (name != wanted).then(|| "must be spec.names.plural+\".\"+spec.group".to_owned());
+    let (name, prefix) = (text("/metadata/name"), text("/metadata/generateName"));
+    let mut causes = Vec::new();
+    if !prefix.is_empty() {
+        let errors = names::subdomain(&names::as_prefix(prefix), Unit::Characters).into_iter();
+        let invalid = errors.chain(other(prefix));
+        causes.extend(invalid.map(|error| path.child("generateName").invalid(prefix, &error)));
+    }
+    let path = path.child("name");
     if name.is_empty() {
-        return vec![path.required("name or generateName is required")];
+        causes.push(path.required("name or generateName is required"));
+        return causes;
     }
-    let mut errors = names::subdomain(name, Unit::Characters);
-    if name != format!("{}.{}", text("/spec/names/plural"), text("/spec/group")) {
-        errors.push("must be spec.names.plural+\".\"+spec.group".to_owned());
-    }
-    errors.iter().map(|error| path.invalid(name, error)).collect()
+    let errors = names::subdomain(name, Unit::Characters).into_iter();
+    causes.extend(errors.chain(other(name)).map(|error| path.invalid(name, &error)));
+    causes
 }

@@ -4,6 +4,7 @@ use super::{columns, conversion, fields, metadata, schema, structural};
 use crate::value::defaults;
 use kubewright_machinery::cause::{Cause, Path};
 use kubewright_machinery::names::{self, Unit};
+use kubewright_machinery::{go, url::Url};
 use serde_json::{Map, Value, json};
 
 /// The fields that each version may have, and that the server moves to the top of the spec if they are the same in all versions; with
@@ -79,17 +80,11 @@ fn approval(crd: &Value) -> Option<Cause> {
     }
     let path = Path::new("metadata").child("annotations").key(ANNOTATION);
     let approval = crd["metadata"]["annotations"][ANNOTATION].as_str().unwrap_or_default();
-    let is_url = approval.split_once("://").is_some_and(|(scheme, rest)| {
-        !scheme.is_empty()
-            && scheme.chars().all(|c| c.is_ascii_alphanumeric())
-            && !rest.is_empty()
-            && !rest.starts_with('/')
-    });
     if approval.is_empty() {
         Some(path.required(&format!(
             "protected groups must have approval annotation \"{ANNOTATION}\", see https://github.com/kubernetes/enhancements/pull/1111"
         )))
-    } else if approval.starts_with("unapproved") || is_url {
+    } else if approval.starts_with("unapproved") || Url::names_host(approval) {
         None
     } else {
         Some(path.invalid(
@@ -248,10 +243,7 @@ fn deprecation(warning: &str, deprecated: bool) -> Vec<String> {
     if warning.is_empty() {
         errors.push("must not be an empty string".to_owned());
     }
-    if let Some((at, _)) = warning
-        .char_indices()
-        .find(|(_, c)| c.is_control() || (c.is_whitespace() && *c != ' '))
-    {
+    if let Some((at, _)) = warning.char_indices().find(|(_, c)| !go::printable(*c)) {
         errors.push(format!(
             "must only contain printable UTF-8 characters; non-printable character found at index {at}"
         ));

@@ -2,7 +2,7 @@
 
 use std::{cmp::Ordering, fmt};
 
-use kubewright_machinery::go::{interface, json as go_json, quote};
+use kubewright_machinery::go::{decimal, interface, json as go_json, quote};
 use serde_json::Value;
 
 use super::order::order;
@@ -59,11 +59,11 @@ impl Element {
             Self::Key(keys) => {
                 let keys: Vec<_> = keys
                     .iter()
-                    .map(|(name, it)| format!("{}:{}", go_json(&name.as_str().into()), go_json(it)))
+                    .map(|(name, it)| format!("{}:{}", go_json(&name.as_str().into()), encode(it)))
                     .collect();
                 format!("k:{{{}}}", keys.join(","))
             }
-            Self::Item(it) => format!("v:{}", go_json(it)),
+            Self::Item(it) => format!("v:{}", encode(it)),
             Self::Index(it) => format!("i:{it}"),
         }
     }
@@ -75,6 +75,15 @@ impl Element {
             Self::Item(_) => 2,
             Self::Index(_) => 3,
         }
+    }
+}
+
+/// A value as JSON. The exponent of a float has at least two digits, as in no other JSON of the server.
+fn encode(value: &Value) -> String {
+    let float = value.as_f64().filter(|_| !value.is_i64()).map(f64::abs);
+    match (float, value.as_f64()) {
+        (Some(size), Some(float)) if size != 0.0 && !(1e-6..1e21).contains(&size) => decimal(float),
+        _ => go_json(value),
     }
 }
 

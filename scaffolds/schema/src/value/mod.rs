@@ -106,6 +106,11 @@ impl Structural {
         resource::coerce(object, &self.root, &Path::root())
     }
 
+    /// As [`coerce`](Self::coerce), for an object that an API server reads from its storage: drops what is of a wrong type.
+    pub fn repair(&self, object: &mut Value) {
+        resource::repair(object, &self.root);
+    }
+
     /// Sets defaults, also inside values that were just set by a default.
     pub fn default(&self, object: &mut Value) {
         default::fill(object, &self.root);

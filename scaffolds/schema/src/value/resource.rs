@@ -13,32 +13,67 @@ use serde_json::{Map, Value};
 /// The first value of a wrong type.
 pub(super) fn coerce(value: &mut Value, node: &Node, path: &Path) -> Result<Vec<String>, Cause> {
     let mut unknown = Vec::new();
-    walk(value, node, path, &mut unknown)?;
+    walk(value, node, path, &mut |resource, path| {
+        unknown.extend(read(resource, path)?);
+        Ok(())
+    })?;
     unknown.sort();
     Ok(unknown)
 }
 
-fn walk(value: &mut Value, node: &Node, path: &Path, unknown: &mut Vec<String>) -> Result<(), Cause> {
+/// As [`coerce`], but drops what is of a wrong type.
+pub(super) fn repair(value: &mut Value, node: &Node) {
+    // The function that repairs one resource does not fail.
+    let _ = walk(value, node, &Path::root(), &mut |resource, _| {
+        mend(resource);
+        Ok(())
+    });
+}
+
+fn mend(resource: &mut Map<String, Value>) {
+    resource.retain(|name, value| value.is_string() || !["apiVersion", "kind"].contains(&name.as_str()));
+    let Some(metadata) = resource.get_mut("metadata") else {
+        return;
+    };
+    let is_readable =
+        |name: &String, value: &Value| object_meta::decode(&serde_json::json!({ name: value }), "").is_ok();
+    match object_meta::decode(metadata, "") {
+        Ok(decoded) => *metadata = decoded.metadata,
+        Err(_) => {
+            if let Value::Object(fields) = metadata {
+                fields.retain(|name, value| is_readable(name, value));
+            }
+            if let Ok(decoded) = object_meta::decode(metadata, "") {
+                *metadata = decoded.metadata;
+            }
+        }
+    }
+}
+
+/// Decodes a resource at a path.
+type Each<'e> = dyn FnMut(&mut Map<String, Value>, &Path) -> Result<(), Cause> + 'e;
+
+fn walk(value: &mut Value, node: &Node, path: &Path, each: &mut Each<'_>) -> Result<(), Cause> {
     if !node.has_resources {
         return Ok(());
     }
     match value {
         Value::Object(object) => {
             if node.embedded {
-                unknown.extend(read(object, path)?);
+                each(object, path)?;
             }
             for (name, value) in object {
                 if let Some(property) = node.properties.get(name) {
-                    walk(value, property, &path.child(name), unknown)?;
+                    walk(value, property, &path.child(name), each)?;
                 } else if let Some(values) = node.additional.schema() {
-                    walk(value, values, &path.key(name), unknown)?;
+                    walk(value, values, &path.key(name), each)?;
                 }
             }
         }
         Value::Array(list) => {
             if let Some(items) = &node.items {
                 for (index, item) in list.iter_mut().enumerate() {
-                    walk(item, items, &path.index(index), unknown)?;
+                    walk(item, items, &path.index(index), each)?;
                 }
             }
         }

@@ -8,7 +8,7 @@ use kubewright_schema::{
 use serde_json::{Map, Value, json};
 
 use super::super::webhooks::{matching::Asked, version::Versioned};
-use crate::{meta, policies::Policy, state::Core, status::Status};
+use crate::{meta, policies::Policy, state::Core, status::Status, strategy::Empties};
 
 /// The inputs of a mutation.
 pub(super) struct Evaluation<'a> {
@@ -35,12 +35,18 @@ impl Evaluation<'_> {
     /// In upstream's words.
     pub fn object(&self, mutation: &Mutation) -> Result<Value, Failed> {
         let value = self.policy.expressions.mutation(mutation, &self.input);
-        match value.map_err(Failed::Policy)? {
-            Outcome::Configuration(configuration) => self.configured(configuration).map_err(Failed::Policy),
-            Outcome::Operations(operations) => self.patched(&operations),
+        let mut object = match value.map_err(Failed::Policy)? {
+            Outcome::Configuration(configuration) => self.configured(configuration).map_err(Failed::Policy)?,
+            Outcome::Operations(operations) => self.patched(&operations)?,
             // The compiler has checked that there is nothing else.
-            other => Err(Failed::Policy(format!("unsupported value of a mutation: {other:?}"))),
+            other => return Err(Failed::Policy(format!("unsupported value of a mutation: {other:?}"))),
+        };
+        if self.seen.is_own() {
+            // The next mutation sees the object as Go encodes it.
+            let strategy = &self.seen.matched.resource.strategy;
+            strategy.empties(&mut object, Empties::Meaningful);
         }
+        Ok(object)
     }
 
     fn before(&self) -> &Value {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use kubewright_machinery::go::quote;
+use kubewright_machinery::go::{self, quote};
 use serde_json::Value;
 
 use super::{
@@ -121,7 +121,7 @@ async fn call(core: &Core, asked: &Asked<'_>, hook: &Hook, sending: Sending<'_>)
     let posted = Posted {
         target: Arc::clone(target),
         timeout: hook.timeout,
-        body: Bytes::from(review.to_string()),
+        body: Bytes::from(go::json(&review)),
     };
     let failed = |why: String| Refused::NotCalled(format!("failed to call webhook: {why}"));
     let received = core.webhooks.post(&core.store, posted).await;

@@ -4,6 +4,7 @@
 
 use std::sync::LazyLock;
 
+use kubewright_machinery::go;
 use serde_json::{Map, Number, Value, json};
 
 use crate::kinds::shapes::{self, ShapeField, Type};
@@ -92,7 +93,7 @@ impl DefinitionDecoder {
     fn wrong(&mut self, value: &Value, type_name: &str, place: &Place) {
         let what = match value {
             Value::Number(number) if matches!(type_name, "int32" | "int64") => format!("number {number}"),
-            _ => kubewright_machinery::go::kind(value).to_owned(),
+            _ => go::kind(value).to_owned(),
         };
         let Place { owner, fields, .. } = place;
         self.error.get_or_insert_with(|| {
@@ -103,14 +104,14 @@ impl DefinitionDecoder {
     /// `value` in the server's form; errors that end the reading at once are those of types with a decoder of
     /// their own.
     fn value(&mut self, value: Value, kind: &'static Type, place: &Place) -> Result<Value, String> {
-        Ok(match (kind, value) {
+        Ok(match (kind, whole(value)) {
             (Type::Ref(name, _), value) => return self.reference(value, name, place),
             (Type::List(item), Value::Array(items)) => return self.list(items, item, place),
             (Type::Map(item), Value::Object(entries)) => return self.map(entries, item, place),
             (_, Value::Null) => zero(kind),
             (Type::Str | Type::Bytes, value @ Value::String(_)) => value,
             (Type::Bool, value @ Value::Bool(_)) => value,
-            (Type::F64, Value::Number(number)) => Value::Number(shortest(number)),
+            (Type::F64, Value::Number(number)) => Value::Number(float(number)),
             (Type::I64, Value::Number(number)) if number.is_i64() => Value::Number(number),
             (Type::I32, Value::Number(number)) if number.as_i64().is_some_and(|it| i32::try_from(it).is_ok()) => {
                 Value::Number(number)
@@ -124,7 +125,8 @@ impl DefinitionDecoder {
 
     fn reference(&mut self, value: Value, name: &'static str, place: &Place) -> Result<Value, String> {
         match (name.rsplit('.').next().unwrap_or_default(), value) {
-            ("JSON", value) | ("Time", value @ (Value::Null | Value::String(_))) => Ok(value),
+            ("JSON", value) => Ok(go::stored(value)),
+            ("Time", value @ (Value::Null | Value::String(_))) => Ok(value),
             ("Time", value) => {
                 self.wrong(&value, "string", place);
                 Ok(Value::Null)
@@ -251,13 +253,16 @@ fn zero(kind: &Type) -> Value {
     }
 }
 
-/// Whole numbers are written without a fraction: `3.0` becomes `3`.
-fn shortest(number: Number) -> Number {
-    /// Up to here every whole number has a double of its own.
-    const EXACT: f64 = 9_007_199_254_740_992.0;
-    match number.as_f64() {
-        #[expect(clippy::cast_possible_truncation, reason = "whole and within ±2⁵³")]
-        Some(float) if number.is_f64() && float.fract() == 0.0 && float.abs() <= EXACT => Number::from(float as i64),
-        _ => number,
+/// A value of which a whole number is an integer.
+fn whole(value: Value) -> Value {
+    match value {
+        Value::Number(number) => Value::Number(go::stored_number(number)),
+        other => other,
     }
+}
+
+/// A number as a `float64` that Go writes: 2⁵³ + 1 becomes 2⁵³, and `3.0` becomes 3.
+fn float(number: Number) -> Number {
+    let float = number.as_f64().and_then(Number::from_f64);
+    go::stored_number(float.unwrap_or(number))
 }

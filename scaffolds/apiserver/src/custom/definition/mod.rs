@@ -121,11 +121,11 @@ impl Strategy for Definition {
         }
     }
 
-    fn validate(&self, object: &Value) -> Vec<Cause> {
+    fn validate(&self, object: &Value, _found: &[Cause]) -> Vec<Cause> {
         validate::creation(object)
     }
 
-    fn validate_update(&self, subresource: &str, new: &Value, old: &Value) -> Objections {
+    fn validate_update(&self, subresource: &str, new: &Value, old: &Value, _found: &[Cause]) -> Objections {
         if subresource == "status" {
             validate::status(new).into()
         } else {

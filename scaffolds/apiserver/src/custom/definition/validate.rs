@@ -25,7 +25,8 @@ pub(super) fn update(new: &Value, old: &Value) -> Vec<Cause> {
     let annotation = format!("metadata.annotations[{}]", approval::ANNOTATION);
     let mut causes: Vec<Cause> = lint::causes(new).into_iter().filter(is_ours).collect();
     // A definition's name cannot change, and an approval that was accepted as it is stays so.
-    causes.retain(|cause| cause.field != "metadata.name" && !(same_approval && cause.field == annotation));
+    let is_name = |cause: &Cause| ["metadata.name", "metadata.generateName"].contains(&cause.field.as_str());
+    causes.retain(|cause| !(is_name(cause) || same_approval && cause.field == annotation));
     if holds(old, "Established") {
         untrusted(&mut causes, new, old);
         causes.extend(
@@ -146,7 +147,8 @@ fn stored_versions(crd: &Value) -> Vec<Cause> {
 }
 
 /// The parts of a definition in the order in which the server checks them.
-const ORDER: [&str; 13] = [
+const ORDER: [&str; 14] = [
+    "metadata.generateName",
     "metadata.name",
     "spec.group",
     "spec.scope",
@@ -162,6 +164,9 @@ const ORDER: [&str; 13] = [
     "status.",
 ];
 
+/// The place of immutable fields in [`ORDER`]: with the conversion.
+const IMMUTABLES: usize = 12;
+
 /// The last checks: immutable fields after the whole spec, approval and pruning after the status.
 fn in_order(mut causes: Vec<Cause>) -> Vec<Cause> {
     let place = |cause: &Cause| {
@@ -170,7 +175,7 @@ fn in_order(mut causes: Vec<Cause>) -> Vec<Cause> {
             .position(|prefix| cause.field.starts_with(prefix))
             .unwrap_or(ORDER.len());
         if cause.message.ends_with("field is immutable") {
-            return (11, immutables_place(&cause.field));
+            return (IMMUTABLES, immutables_place(&cause.field));
         }
         let names = ["plural", "singular", "kind", "listKind"];
         let name = names

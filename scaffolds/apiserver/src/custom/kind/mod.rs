@@ -3,21 +3,22 @@
 
 mod columns;
 mod finalizers;
+mod objections;
 mod published;
 mod rules;
 mod scale;
 
 use crate::{
     conversion::Conversion,
-    custom::{conditions::holds, path::Path},
+    custom::{conditions::holds, path::Path as FieldPath},
     openapi,
-    status::{Status, Subject},
+    status::Status,
     strategy::{Rules, Strategy, StrictErrors},
 };
 use columns::Printed;
-use kubewright_machinery::{Cause, cause::Objections};
+use kubewright_machinery::{Cause, cause::Objections, go, names};
 use kubewright_schema::{typed::Schema, value::Structural};
-use serde_json::{Number, Value, json};
+use serde_json::{Value, json};
 use std::{collections::BTreeMap, sync::Arc};
 use tokio::sync::watch;
 
@@ -112,7 +113,9 @@ pub(super) struct Custom {
     rules: Rules,
     columns: Vec<Printed>,
     /// By their paths without the leading dot, as field selectors have them.
-    selectable: BTreeMap<String, Path>,
+    selectable: BTreeMap<String, FieldPath>,
+    /// Whether the schema lacks the field of the replicas, so that the replicas of a Scale are not stored.
+    drops_replicas: bool,
 }
 
 impl Custom {
@@ -132,10 +135,16 @@ impl Custom {
             family: family.clone(),
             version: version["name"].as_str().unwrap_or_default().to_owned(),
             schema: Schema::custom(&version["schema"]["openAPIV3Schema"]),
+            drops_replicas: drops_replicas(family, version, &rules),
             rules,
             columns,
             selectable: fields
-                .filter_map(|path| Some((path.strip_prefix('.').unwrap_or(path).to_owned(), Path::parse(path)?)))
+                .filter_map(|path| {
+                    Some((
+                        path.strip_prefix('.').unwrap_or(path).to_owned(),
+                        FieldPath::parse(path)?,
+                    ))
+                })
                 .collect(),
         }
     }
@@ -146,15 +155,17 @@ impl Custom {
         prune: fn(&Structural, &mut Value) -> Vec<String>,
         object: &mut Value,
     ) -> Result<StrictErrors, Status> {
-        let kind = object["kind"].as_str().unwrap_or_default();
-        if kind != self.family.kind {
-            let cause =
-                kubewright_machinery::cause::Path::new("kind").invalid(kind, &format!("must be {}", self.family.kind));
-            let name = object["metadata"]["name"].as_str().unwrap_or_default();
-            return Err(Status::invalid(Subject::new(&self.family.group, kind), name, &[cause]));
-        }
-        let Some(schema) = self.structural() else {
+        let (group, version) = names::group_version(object["apiVersion"].as_str().unwrap_or_default());
+        if object["kind"] != *self.family.kind || group != self.family.group {
             return Ok(StrictErrors::new());
+        }
+        let nothing;
+        let schema = match self.family.schemas.get(version) {
+            Some(schema) => schema,
+            None => {
+                nothing = Structural::compile(&json!({"type": "object"}));
+                &nothing
+            }
         };
         let mut unknown = prune(schema, object);
         // Values of the wrong type in the metadata of embedded resources.
@@ -173,38 +184,6 @@ impl Custom {
     fn structural(&self) -> Option<&Structural> {
         self.family.schemas.get(&self.version)
     }
-
-    /// The validation errors of an object: those of its schema and its scale, and, unless these are too severe, of its
-    /// validation rules.
-    fn objections(&self, object: &Value, old: Option<&Value>) -> Objections {
-        let Some(schema) = self.structural() else {
-            return Objections::default();
-        };
-        let mut causes = schema.check(object, old);
-        if let Some(scale) = &self.rules.scale {
-            causes.extend(scale::wanted(object, scale));
-            causes.extend(scale::counted(object, scale));
-        }
-        with_rules(schema, object, old, causes)
-    }
-
-    fn objections_to_status(&self, new: &Value, old: &Value) -> Objections {
-        let Some(schema) = self.structural() else {
-            return Objections::default();
-        };
-        let mut causes = schema.check_status(new, old);
-        if let Some(scale) = &self.rules.scale {
-            causes.extend(scale::counted(new, scale));
-        }
-        with_rules(schema, new, Some(old), causes)
-    }
-}
-
-/// The errors in `found`, and those of the validation rules after them.
-fn with_rules(schema: &Structural, object: &Value, old: Option<&Value>, found: Vec<Cause>) -> Objections {
-    let mut all = schema.check_rules(object, old, &found);
-    all.causes.splice(0..0, found);
-    all
 }
 
 impl Strategy for Custom {
@@ -222,7 +201,7 @@ impl Strategy for Custom {
     }
 
     fn default(&self, object: &mut Value) {
-        if let Some(schema) = self.structural() {
+        if let Some(schema) = self.structural().filter(|_| self.is_of_type(object)) {
             schema.default(object);
         }
     }
@@ -250,15 +229,20 @@ impl Strategy for Custom {
         }
     }
 
-    fn validate(&self, object: &Value) -> Vec<Cause> {
-        self.objections(object, None).causes
+    fn is_of_type(&self, object: &Value) -> bool {
+        let (group, version) = names::group_version(object["apiVersion"].as_str().unwrap_or_default());
+        object["kind"] == *self.family.kind && version == self.version && group == self.family.group
     }
 
-    fn validate_update(&self, subresource: &str, new: &Value, old: &Value) -> Objections {
+    fn validate(&self, object: &Value, found: &[Cause]) -> Vec<Cause> {
+        self.objections(object, None, found).causes
+    }
+
+    fn validate_update(&self, subresource: &str, new: &Value, old: &Value, found: &[Cause]) -> Objections {
         if subresource == "status" {
-            self.objections_to_status(new, old)
+            self.objections_to_status(new, old, found)
         } else {
-            self.objections(new, Some(old))
+            self.objections(new, Some(old), found)
         }
     }
 
@@ -275,12 +259,14 @@ impl Strategy for Custom {
         object["apiVersion"] = json!(self.family.api_version(&self.version));
         if let Some(schema) = self.structural() {
             schema.prune(object);
+            schema.repair(object);
         }
     }
 
     fn read_stored(&self, object: &mut Value) {
         if let Some(stored) = self.family.schema_of(object) {
             stored.prune(object);
+            stored.repair(object);
             stored.default(object);
         }
     }
@@ -304,6 +290,9 @@ impl Strategy for Custom {
             schema.prune(object);
         } else if let Some(schema) = self.structural() {
             schema.drop_default_nulls(object);
+            if self.drops_replicas {
+                schema.prune_unknown(object);
+            }
         }
         whole_numbers(object);
     }
@@ -329,6 +318,16 @@ impl Strategy for Custom {
     }
 }
 
+fn drops_replicas(family: &Family, version: &Value, rules: &Rules) -> bool {
+    let schema = version["name"].as_str().and_then(|name| family.schemas.get(name));
+    let (Some(schema), Some(scale)) = (schema, &rules.scale) else {
+        return false;
+    };
+    let steps = scale.spec_replicas.trim_start_matches('.').rsplit('.');
+    let mut object = steps.fold(json!(0), |inner, step| json!({ step: inner }));
+    !schema.prune_unknown(&mut object).is_empty()
+}
+
 fn put(object: &mut Value, key: &str, value: Option<Value>) {
     if let Some(object) = object.as_object_mut() {
         match value {
@@ -338,19 +337,10 @@ fn put(object: &mut Value, key: &str, value: Option<Value>) {
     }
 }
 
-/// A stored number without a fraction is an integer, also if it was sent as a float (`3.0`).
+/// Converts the numbers in a value to those that Go writes: a whole float (`3.0`) becomes an integer.
 fn whole_numbers(value: &mut Value) {
-    /// 2⁶³: whole numbers below it are read as integers.
-    const BOUND: f64 = 9_223_372_036_854_775_808.0;
     match value {
-        Value::Number(number) if number.is_f64() => {
-            let float = number.as_f64().unwrap_or_default();
-            if float.fract() == 0.0 && (-BOUND..BOUND).contains(&float) {
-                #[expect(clippy::cast_possible_truncation, reason = "whole and within ±2⁶³")]
-                let integer = float as i64;
-                *number = Number::from(integer);
-            }
-        }
+        Value::Number(number) if !number.is_i64() => *number = go::stored_number(number.clone()),
         Value::Array(items) => items.iter_mut().for_each(whole_numbers),
         Value::Object(entries) => entries.values_mut().for_each(whole_numbers),
         _ => {}

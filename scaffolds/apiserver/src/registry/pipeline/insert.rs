@@ -142,11 +142,18 @@ fn may_create(work: &Work) -> Result<(), Status> {
 
 fn validate(work: &Work, is_changed: bool, object: &Value) -> Result<(), Status> {
     let resource = work.resource();
-    let mut causes = meta::validation_passes::created(resource, object, is_changed);
-    causes.extend(resource.strategy.validate(object));
+    let mut causes = match resource.strategy.is_of_type(object) {
+        true => meta::validation_passes::created(resource, object, is_changed),
+        false => Vec::new(),
+    };
+    causes.extend(resource.strategy.validate(object, &causes));
     meta::validation_passes::distinct(resource, &mut causes);
     if !causes.is_empty() {
-        return Err(Status::invalid(work.kind(), meta::text(object, "name"), &causes));
+        return Err(Status::invalid(
+            work.kind_of(object),
+            meta::text(object, "name"),
+            &causes,
+        ));
     }
     resource
         .strategy

@@ -65,6 +65,14 @@ pub trait Transition: Send + Sync {
         Ok(Cow::Borrowed(object))
     }
 
+    /// The present object as the verb reads it and as mutating admission sees it.
+    ///
+    /// # Errors
+    /// The object cannot be shown.
+    fn show_present<'o>(&self, work: &Work, object: &'o Value) -> Result<Cow<'o, Value>, Status> {
+        self.show(work, object)
+    }
+
     /// Updates managedFields for a step of `manager`.
     fn own(&self, work: &Work, manager: &str, step: WriteStep<'_>) {
         work.own(manager, step.old, step.new);
@@ -132,7 +140,9 @@ async fn attempt(work: &Work<'_>, plan: &Plan<'_>, transition: &mut dyn Transiti
     };
     let present = live.as_ref().map(|live| &live.object);
     plan.check(work, present)?;
-    let old = present.map(|object| transition.show(work, object)).transpose()?;
+    let old = present
+        .map(|object| transition.show_present(work, object))
+        .transpose()?;
     let old = old.as_deref();
     let mut new = loop {
         let next = transition.next(work, old);

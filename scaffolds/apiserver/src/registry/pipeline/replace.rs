@@ -32,11 +32,13 @@ impl Live {
         let has_empties = new.has_empties;
         let mut prepared = Prepared::new(work, new.object, Some(&self.object));
         self.validate(work, attempt.is_changed, &prepared.object)?;
-        let mut shown = match attempt.transition.show(work, &prepared.object)? {
-            Cow::Owned(view) => Some(unmanaged(view)),
-            Cow::Borrowed(_) => None,
+        let view = |object| {
+            Ok::<_, Status>(match attempt.transition.show(work, object)? {
+                Cow::Owned(view) => Some(unmanaged(view)),
+                Cow::Borrowed(_) => None,
+            })
         };
-        let old = attempt.old.filter(|_| shown.is_some()).cloned().map(unmanaged);
+        let (mut shown, old) = (view(&prepared.object)?, view(&self.object)?);
         let mut objects = Objects {
             new: Some(shown.as_mut().unwrap_or(&mut prepared.object)),
             old: old.as_ref().or(attempt.old),
@@ -195,14 +197,14 @@ impl Live {
                 causes.extend(meta::finalizers::standard(&spec_finalizers(new), &at));
             }
             _ => {
-                let said = resource.strategy.validate_update(part(work.call), new, live);
+                let said = resource.strategy.validate_update(part(work.call), new, live, &causes);
                 said.warnings.into_iter().for_each(|sentence| work.warn(sentence));
                 causes.extend(said.causes);
             }
         }
         meta::validation_passes::distinct(resource, &mut causes);
         if !causes.is_empty() {
-            return Err(Status::invalid(work.kind(), meta::text(new, "name"), &causes));
+            return Err(Status::invalid(work.kind_of(new), meta::text(new, "name"), &causes));
         }
         let subresource = part(work.call);
         let warnings = resource.strategy.update_warnings(subresource, new, live);

@@ -1,11 +1,9 @@
 //! Decodes the result of a patch as an object of its kind. Errors blame the patch.
 
-use kubewright_machinery::cause::Path;
 use serde_json::Value;
 
 use super::patch::{Format, document};
 use crate::{
-    meta,
     patch::Patched,
     registry::{
         body::{self, Decoded, WrongType},
@@ -14,7 +12,7 @@ use crate::{
         work::Work,
     },
     request,
-    status::{Status, Subject},
+    status::Status,
 };
 
 /// Patches an object, and decodes the result.
@@ -43,8 +41,10 @@ pub fn decode(work: &Work, live: &Value, format: Format, validation: Validation)
             Err(why) => return Err(refuse(&why)),
         }
     }
-    if let Err(why) = body::check_type(work, &mut object) {
-        return Err(wrong_type(work, &object, why, &refuse));
+    match body::check_type(work, &mut object) {
+        // Validation refuses another version of a custom kind.
+        Ok(()) | Err(WrongType::Version(_)) => {}
+        Err(why) => return Err(wrong_type(&object, why, &refuse)),
     }
     let read = match format {
         Format::Strategic => body::converted,
@@ -124,22 +124,18 @@ fn internal(work: &Work, validation: Validation, object: &Value, refuse: &dyn Fn
     }
 }
 
-fn wrong_type(work: &Work, object: &Value, why: WrongType, refuse: &dyn Fn(&str) -> Status) -> Status {
+fn wrong_type(object: &Value, why: WrongType, refuse: &dyn Fn(&str) -> Status) -> Status {
     match why {
         WrongType::Scheme(why) | WrongType::Sibling(_, why) => refuse(&why),
+        WrongType::Malformed(version) | WrongType::Version(version) => {
+            refuse(&format!("unexpected GroupVersion string: {version}"))
+        }
         WrongType::Missing("apiVersion") => {
             Status::internal("Object 'apiVersion' is missing in 'object has no apiVersion field'")
         }
         WrongType::Missing(what) => {
             let shown = kubewright_machinery::go::json(object);
             refuse(&format!("Object '{what}' is missing in '{shown}'"))
-        }
-        WrongType::Version(version) => {
-            let kind = object.get("kind").and_then(Value::as_str).unwrap_or_default();
-            let rule = format!("must be {}", work.resource().api_version());
-            let cause = Path::new("apiVersion").invalid(version.as_str(), &rule);
-            let group = kubewright_machinery::names::group_version(&version).0;
-            Status::invalid(Subject::new(group, kind), meta::text(object, "name"), &[cause])
         }
     }
 }

@@ -246,15 +246,12 @@ impl<'a> JsonReader<'a> {
     }
 }
 
-/// An int64 if it fits, otherwise a float64. A whole float becomes an integer, as Go writes it.
+/// An int64 if its text is one that fits, otherwise a float64, also if it is whole: `1.0`, `1e3`.
 pub(super) fn number(text: &str) -> Result<Number, String> {
     if let Ok(integer) = text.parse::<i64>() {
         return Ok(integer.into());
     }
     let float = text.parse::<f64>().unwrap_or(f64::INFINITY);
-    if float.fract() == 0.0 && float.abs() < 9e18 {
-        return Ok((float as i64).into());
-    }
     Number::from_f64(float).ok_or_else(|| format!("json: cannot unmarshal number {text} into Go value of type float64"))
 }
 
@@ -322,7 +319,7 @@ mod tests {
         let (value, duplicates) = read(text.as_bytes()).unwrap();
         assert_eq!(
             value,
-            json!({"a": [1, -2.5, 1000, true, null, "x\né😀"], "b": {}, "c": []})
+            json!({"a": [1, -2.5, 1000.0, true, null, "x\né😀"], "b": {}, "c": []})
         );
         assert!(duplicates.is_empty());
     }
@@ -377,6 +374,7 @@ mod tests {
             read(b"9223372036854775808").unwrap().0,
             json!(9_223_372_036_854_775_808.0_f64)
         );
+        assert_eq!(read(b"[1, 1.0, 1e3]").unwrap().0, json!([1, 1.0, 1000.0]));
         assert!(
             read(b"1e999")
                 .unwrap_err()

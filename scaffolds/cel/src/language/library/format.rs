@@ -105,7 +105,7 @@ impl Clause {
             ('d', Val::Int(number)) => number.to_string(),
             ('d', Val::Uint(number)) => number.to_string(),
             ('f', value) => fixed(double(value)?, self.decimals),
-            ('e', value) => scientific(double(value)?, self.decimals),
+            ('e', value) => scientific(double(value)?),
             ('b', Val::Bool(flag)) => u8::from(*flag).to_string(),
             ('b' | 'o' | 'x' | 'X', Val::Int(number)) => {
                 let sign = if *number < 0 { "-" } else { "" };
@@ -193,12 +193,12 @@ fn fixed(number: f64, decimals: usize) -> String {
     out
 }
 
-/// A number in scientific notation: `1.5×10⁰³`.
-fn scientific(number: f64, decimals: usize) -> String {
+/// A number in scientific notation: `1.500000×10⁰³`. The server ignores the number of decimals in the clause.
+fn scientific(number: f64) -> String {
     if let Some(text) = special(number) {
         return text;
     }
-    let text = format!("{number:.decimals$e}");
+    let text = format!("{number:.6e}");
     let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
     let (sign, digits) = exponent
         .strip_prefix('-')

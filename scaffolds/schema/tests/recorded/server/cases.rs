@@ -143,6 +143,22 @@ fn top() -> Vec<(&'static str, Value)> {
             annotated("test.kubernetes.io", "unapproved, a test"),
         ),
         ("group of the community, nonsense", annotated("test.k8s.io", "nonsense")),
+        (
+            "group of the community, a path",
+            annotated("test.k8s.io", "https:/kubernetes.io"),
+        ),
+        (
+            "group of the community, no web page",
+            annotated("test.k8s.io", "a+b://x"),
+        ),
+        (
+            "group of the community, a fragment",
+            annotated("test.k8s.io", "https://kubernetes.io#a b"),
+        ),
+        (
+            "group of the community, no port",
+            annotated("test.k8s.io", "https://a:b"),
+        ),
         ("group like the community's", group("testk8s.io")),
         ("scope empty", set("/spec/scope", json!(""))),
         ("scope unknown", set("/spec/scope", json!("Galaxy"))),
@@ -257,6 +273,13 @@ fn top() -> Vec<(&'static str, Value)> {
             with(|crd| {
                 crd["spec"]["versions"][0]["deprecated"] = json!(true);
                 crd["spec"]["versions"][0]["deprecationWarning"] = "one\ntwo".into();
+            }),
+        ),
+        (
+            "deprecation warning, an invisible character",
+            with(|crd| {
+                crd["spec"]["versions"][0]["deprecated"] = json!(true);
+                crd["spec"]["versions"][0]["deprecationWarning"] = "\u{e9}\u{200b}b".into();
             }),
         ),
     ]
@@ -1472,6 +1495,13 @@ fn rules() -> Vec<(&'static str, Value)> {
             with_rules(
                 json!({"type": "object", "properties": {"a": {"type": "integer"}}, "default": {"a": 1}}),
                 json!([{"rule": "self.a > 1", "fieldPath": ".a"}]),
+            ),
+        ),
+        (
+            "rule with a field path to any value",
+            with_rules(
+                json!({"type": "object", "additionalProperties": true}),
+                json!([{"rule": "true", "fieldPath": ".a"}]),
             ),
         ),
         (

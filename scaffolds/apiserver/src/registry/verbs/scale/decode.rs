@@ -1,6 +1,9 @@
 //! Decodes a Scale that a client sent.
 
-use kubewright_machinery::object_meta::{self, Decoded};
+use kubewright_machinery::{
+    go,
+    object_meta::{self, Decoded},
+};
 use serde_json::{Map, Value, json};
 
 use super::API_VERSION;
@@ -55,7 +58,10 @@ fn replicas_only(spec: &mut Value, path: &str) -> Result<Vec<String>, String> {
         .filter(|field| *field != "replicas")
         .map(|field| format!("{path}.{field}"))
         .collect();
-    fields.retain(|field, value| field == "replicas" && !value.is_null() && *value != json!(0));
+    fields.retain(|field, value| {
+        *value = go::stored(value.take());
+        field == "replicas" && !value.is_null() && *value != json!(0)
+    });
     match fields.get("replicas") {
         Some(value) if value.as_i64().is_none_or(|wanted| i32::try_from(wanted).is_err()) => {
             let found = match value {

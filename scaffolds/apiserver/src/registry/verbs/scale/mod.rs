@@ -28,6 +28,9 @@ use crate::{
 
 const API_VERSION: &str = "autoscaling/v1";
 
+/// The replicas in the Scale of a custom object without replicas, before a write.
+const UNSET: i32 = i32::MIN;
+
 /// The shape of a Scale.
 static SCHEMA: LazyLock<Schema> = LazyLock::new(|| {
     let scale = kinds::openapi_schema("io.k8s.api.autoscaling.v1.Scale").unwrap_or_default();
@@ -39,26 +42,26 @@ pub async fn get(work: &Work<'_>) -> Result<Reply, Status> {
     let live = Live::read(work, &work.key(&work.call.name))
         .await?
         .ok_or_else(|| work.not_found(&work.call.name))?;
-    Ok(reply::object(200, &view(paths(work)?, &live.object)?))
+    let paths = paths(work)?;
+    if replicas(&live.object, &paths.spec_replicas).is_none() {
+        return Err(Status::internal(&format!(
+            "the spec replicas field \"{}\" does not exist",
+            paths.spec_replicas
+        )));
+    }
+    Ok(reply::object(200, &view(paths, &live.object)))
 }
 
 /// PUT of a Scale.
 pub async fn update(work: &Work<'_>) -> Result<Reply, Status> {
     let options = WriteOptions::read(work.call, "UpdateOptions")?;
-    let (sent, mut strict_errors) = request::body::object(&work.call.content_type, &work.call.body, "Scale")?;
-    let mut sent = Value::Object(sent);
-    strict_errors.extend(decode(&mut sent).map_err(|why| {
-        let is_scale = sent.get("kind").is_none_or(|kind| kind == "Scale");
-        if !work.is_built_in() && !is_scale {
-            // Upstream, the scheme of a custom kind's scale contains no other type.
-            return Status::bad_request(
-                "no kind is registered for the type v1.Scale in scheme \"pkg/runtime/scheme.go:111\"",
-            );
+    let mut sent = sent(work, options.validation).map_err(|status| {
+        // Upstream, the scheme from which errors of the decoder get their words lacks the Scale of custom kinds.
+        const WHY: &str = "no kind is registered for the type v1.Scale in scheme \"pkg/runtime/scheme.go:111\"";
+        match status.code {
+            400 if !work.is_built_in() => Status::bad_request(WHY),
+            _ => status,
         }
-        Status::bad_request(format!("{}: {why}", cannot(&sent)))
-    })?);
-    strict::judge(work, options.validation, strict_errors, |sentence| {
-        Status::bad_request(format!("{}: {sentence}", cannot(&sent)))
     })?;
     body::check_namespace(work, &mut sent)?;
     body::check_name(work, &sent)?;
@@ -67,6 +70,18 @@ pub async fn update(work: &Work<'_>) -> Result<Reply, Status> {
         ..plan(work, &options)
     };
     store(work, &plan, &|_, _| Ok(sent.clone())).await
+}
+
+/// The Scale in the body of a PUT.
+fn sent(work: &Work, validation: Validation) -> Result<Value, Status> {
+    let (sent, mut strict_errors) = request::body::object(&work.call.content_type, &work.call.body, "Scale")?;
+    let mut sent = Value::Object(sent);
+    let unknown = decode(&mut sent).map_err(|why| Status::bad_request(format!("{}: {why}", cannot(&sent))))?;
+    strict_errors.extend(unknown);
+    strict::judge(work, validation, strict_errors, |sentence| {
+        Status::bad_request(format!("{}: {sentence}", cannot(&sent)))
+    })?;
+    Ok(sent)
 }
 
 /// PATCH of a Scale.
@@ -86,7 +101,10 @@ pub async fn patch(work: &Work<'_>) -> Result<Reply, Status> {
 
 fn applied(work: &Work, scale: &Value, options: &WriteOptions) -> Result<Value, Status> {
     let (config, _) = patch::configuration(work)?;
+    let config = Value::Object(config);
     if !work.is_built_in() {
+        let checked = as_writer(work, &options.manager, |writer| apply::check_type(&config, writer));
+        checked.map_err(|error| error.status())?;
         return Err(Status::new(
             500,
             "",
@@ -94,7 +112,6 @@ fn applied(work: &Work, scale: &Value, options: &WriteOptions) -> Result<Value, 
              proper version: request to convert CR to an invalid group/version: autoscaling/v1",
         ));
     }
-    let config = Value::Object(config);
     let new = as_writer(work, &options.manager, |writer| {
         apply::apply(Some(scale), &config, options.force, writer)
     });
@@ -129,7 +146,7 @@ type Next<'n> = dyn Fn(&Work, &Value) -> Result<Value, Status> + Send + Sync + '
 async fn store(work: &Work<'_>, plan: &Plan<'_>, next: &Next<'_>) -> Result<Reply, Status> {
     let paths = paths(work)?;
     let done = pipeline::write(work, plan, &mut Scaling { paths, next }).await?;
-    Ok(reply::object(200, &view(paths, &done.written.object)?))
+    Ok(reply::object(200, &view(paths, &done.written.object)))
 }
 
 fn plan<'a>(work: &Work<'a>, options: &'a WriteOptions) -> Plan<'a> {
@@ -160,15 +177,17 @@ impl Transition for Scaling<'_> {
     }
 
     fn show<'o>(&self, work: &Work, object: &'o Value) -> Result<Cow<'o, Value>, Status> {
-        let mut scale = view(self.paths, object).or_else(|status| {
-            if work.is_built_in() {
-                Err(status)
-            } else {
-                Ok(empty(object))
-            }
-        })?;
-        apply::scale_entries(object, &mut scale, &|version| replicas(work, version));
+        let mut scale = view(self.paths, object);
+        apply::scale_entries(object, &mut scale, &|version| replicas_path(work, version));
         Ok(Cow::Owned(scale))
+    }
+
+    fn show_present<'o>(&self, work: &Work, object: &'o Value) -> Result<Cow<'o, Value>, Status> {
+        let mut scale = self.show(work, object)?;
+        if !work.is_built_in() && replicas(object, &self.paths.spec_replicas).is_none() {
+            scale.to_mut()["spec"] = json!({"replicas": UNSET});
+        }
+        Ok(scale)
     }
 
     fn own(&self, work: &Work, manager: &str, step: WriteStep<'_>) {
@@ -195,6 +214,12 @@ fn with_replicas(work: &Work, live: &Value, scale: &Scale, after: &Value) -> Res
             .invalid(wanted, "must be greater than or equal to 0");
         return Err(Status::invalid(kind(work), &work.call.name, &[cause]));
     }
+    if !work.is_built_in() && wanted == i64::from(UNSET) {
+        let path = &scale.spec_replicas;
+        return Err(Status::bad_request(format!(
+            "the spec replicas field \"{path}\" cannot be empty"
+        )));
+    }
     let mut object = live.clone();
     put(&mut object, &scale.spec_replicas, json!(wanted));
     if let Some(version) = meta::of(after).get("resourceVersion") {
@@ -203,7 +228,7 @@ fn with_replicas(work: &Work, live: &Value, scale: &Scale, after: &Value) -> Res
         meta::set(&mut object, "resourceVersion", None);
     }
     apply::scaled_entries(&mut object, after, &work.resource().api_version(), &|version| {
-        replicas(work, version)
+        replicas_path(work, version)
     });
     Ok(object)
 }
@@ -224,7 +249,7 @@ fn paths<'a>(work: &Work<'a>) -> Result<&'a Scale, Status> {
 }
 
 /// The path of the replicas in a version of the kind.
-fn replicas(work: &Work, version: &str) -> Option<String> {
+fn replicas_path(work: &Work, version: &str) -> Option<String> {
     let strategy = work.strategy_of(version)?;
     let path = strategy
         .rules()
@@ -235,21 +260,13 @@ fn replicas(work: &Work, version: &str) -> Option<String> {
 }
 
 /// The Scale of an object.
-fn view(scale: &Scale, object: &Value) -> Result<Value, Status> {
-    let number = |path: &str| at(object, path).and_then(Value::as_i64);
-    let Some(wanted) = number(&scale.spec_replicas) else {
-        return Err(Status::internal(&format!(
-            "the spec replicas field \"{}\" does not exist",
-            scale.spec_replicas
-        )));
-    };
+fn view(scale: &Scale, object: &Value) -> Value {
     let mut view = empty(object);
-    view["spec"] = if wanted == 0 {
-        json!({})
-    } else {
-        json!({"replicas": wanted})
+    view["spec"] = match replicas(object, &scale.spec_replicas) {
+        None | Some(0) => json!({}),
+        Some(wanted) => json!({"replicas": wanted}),
     };
-    view["status"] = json!({"replicas": number(&scale.status_replicas).unwrap_or_default()});
+    view["status"] = json!({"replicas": replicas(object, &scale.status_replicas).unwrap_or_default()});
     let selector = scale
         .label_selector
         .as_deref()
@@ -258,7 +275,12 @@ fn view(scale: &Scale, object: &Value) -> Result<Value, Status> {
     if let Some(selector) = selector.filter(|text| !text.is_empty()) {
         view["status"]["selector"] = json!(selector);
     }
-    Ok(view)
+    view
+}
+
+/// The number of replicas at a path.
+fn replicas(object: &Value, path: &str) -> Option<i64> {
+    at(object, path).and_then(Value::as_i64)
 }
 
 /// A Scale without replicas.
