@@ -28,6 +28,8 @@ mod digest;
 mod discovery;
 mod effects;
 mod flow;
+mod ip;
+mod json;
 mod kinds;
 mod meta;
 mod openapi;

@@ -247,7 +247,7 @@ impl<'a> JsonReader<'a> {
 }
 
 /// An int64 if it fits, otherwise a float64. A whole float becomes an integer, as Go writes it.
-pub(super) fn number(text: &str) -> Result<Number, String> {
+pub fn number(text: &str) -> Result<Number, String> {
     if let Ok(integer) = text.parse::<i64>() {
         return Ok(integer.into());
     }
