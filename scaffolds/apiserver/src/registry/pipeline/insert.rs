@@ -56,7 +56,7 @@ async fn create(work: &Work<'_>, attributes: &Attributes<'_>, new: Decoded) -> R
     } = new;
     let resource = work.resource();
     meta::system::wipe(&mut object);
-    meta::system::fill(&mut object, &work.now);
+    meta::system::fill(&mut object, resource.rules().name, &work.now);
     resource
         .strategy
         .prepare_for_create(&work.call.subresource, &mut object);
