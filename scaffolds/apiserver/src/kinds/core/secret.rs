@@ -1,9 +1,13 @@
 //! Secrets.
 
-use kubewright_machinery::base64::{self, Encoding};
+use kubewright_machinery::{
+    base64::{self, Encoding},
+    go,
+};
 use serde_json::{Value, json};
 
 use crate::{
+    json,
     kinds::{
         edit::{section, set_text},
         faults::Faults,
@@ -95,31 +99,15 @@ fn docker(at: &Located<'_>, faults: &mut Faults) {
     if !at.is_set() {
         return faults.required(at, "");
     }
-    let bytes = bytes(at);
-    let parsed = serde_json::from_slice::<serde_json::Map<String, serde_json::Value>>(&bytes);
-    if parsed.is_err() {
-        let detail = go_complaint(&bytes);
-        faults.invalid_as(at, "\"<secret contents redacted>\"", &detail);
-    }
-}
-
-/// The error of Go's decoder about bytes that are not a JSON object: exact for the common cases.
-fn go_complaint(bytes: &[u8]) -> String {
-    let text = String::from_utf8_lossy(bytes);
-    let text = text.trim_start();
-    let kinds = [("[", "array"), ("\"", "string"), ("t", "bool"), ("f", "bool")];
-    match text.chars().next() {
-        None => "unexpected end of JSON input".to_owned(),
-        _ if serde_json::from_str::<serde_json::Value>(text).is_ok() => {
-            let kind = kinds
-                .iter()
-                .find(|(start, _)| text.starts_with(start))
-                .map_or("number", |(_, kind)| kind);
-            format!("json: cannot unmarshal {kind} into Go value of type map[string]interface {{}}")
-        }
-        Some('{' | '[' | '"') => "unexpected end of JSON input".to_owned(),
-        Some(letter) => format!("invalid character '{letter}' looking for beginning of value"),
-    }
+    let detail = match json::read(&bytes(at)) {
+        Ok((Value::Object(_) | Value::Null, _)) => return,
+        Ok((value, _)) => format!(
+            "json: cannot unmarshal {} into Go value of type map[string]interface {{}}",
+            go::kind(&value)
+        ),
+        Err(why) => why,
+    };
+    faults.invalid_as(at, "\"<secret contents redacted>\"", &detail);
 }
 
 fn validate_update(new: &Located<'_>, old: &Located<'_>, faults: &mut Faults) {
