@@ -29,6 +29,8 @@ mod discovery;
 mod effects;
 mod encode;
 mod flow;
+mod ip;
+mod json;
 mod kinds;
 mod meta;
 mod openapi;

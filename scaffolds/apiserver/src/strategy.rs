@@ -60,7 +60,9 @@ pub struct Rules {
     pub parts: Vec<(&'static str, &'static [&'static str])>,
     /// Writes the user who creates an object into it.
     pub records_user: Option<fn(&mut Value, &User)>,
-    /// Writes the time into an update of a subresource, given the new object, the old one and the time.
+    /// Writes the time into fields that have it as default, given the object and the time.
+    pub dates_default: Option<fn(&mut Value, &str)>,
+    /// Writes the time into an update of the object or of a subresource, given the new object, the old one and the time.
     pub dates_update: Option<fn(&mut Value, &Value, &str)>,
     /// Whether `spec.finalizers` keep an object until the subresource `finalize` has removed them, as those of Namespaces.
     pub has_spec_finalizers: bool,
@@ -126,6 +128,7 @@ impl Default for Rules {
             reset_by_status: &["spec"],
             parts: Vec::new(),
             records_user: None,
+            dates_default: None,
             dates_update: None,
             has_spec_finalizers: false,
             also_read_as: None,
@@ -355,6 +358,8 @@ pub enum NameRule {
     Label,
     /// Any single segment of a path: RBAC.
     PathSegment,
+    /// An IP address in its canonical form, which no name is generated from: IPAddresses.
+    Address,
 }
 
 /// Upstream's description of `metadata.creationTimestamp`, which columns with ages or times of creation have.

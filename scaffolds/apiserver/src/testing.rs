@@ -31,7 +31,7 @@ pub mod certificates {
 
 /// Reads JSON as the API server does.
 pub mod json {
-    pub use crate::request::json::{DEPTH, read};
+    pub use crate::json::{DEPTH, read};
 }
 
 /// The built-in kinds.

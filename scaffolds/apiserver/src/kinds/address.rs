@@ -1,14 +1,37 @@
 //! Addresses, and networks in CIDR notation.
 
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::IpAddr;
 
-use crate::kinds::{faults::Faults, located::Located};
+use crate::{
+    ip::{ambiguity, is_mapped, not_canonical, parse, read},
+    kinds::{
+        faults::{Faults, quoted},
+        located::Located,
+    },
+};
 
-pub(in crate::kinds) const IP: &str = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)";
+/// Checks an address, and returns whether it is valid. One of the texts `old`, which were accepted before, is.
+pub(in crate::kinds) fn ip(at: &Located<'_>, old: &[&str], faults: &mut Faults) -> bool {
+    let fault = ambiguity(at.str()).filter(|_| !old.contains(&at.str()));
+    if let Some(fault) = fault {
+        faults.invalid_as(at, &quoted(at.str()), fault);
+    }
+    fault.is_none()
+}
 
+/// Like [`ip`], for an address that must be in the canonical form.
+pub(in crate::kinds) fn canonical_ip(at: &Located<'_>, faults: &mut Faults) -> bool {
+    let fault = not_canonical(at.str());
+    if let Some(fault) = &fault {
+        faults.invalid_as(at, &quoted(at.str()), fault);
+    }
+    fault.is_none()
+}
+
+/// Checks that an endpoint can have this address.
 pub(in crate::kinds) fn endpoint_ip(at: &Located<'_>, faults: &mut Faults) {
-    let Ok(ip) = at.str().parse::<IpAddr>() else {
-        return faults.invalid(at, IP);
+    let Some(ip) = parse(at.str()) else {
+        return faults.invalid_as(at, &quoted(at.str()), "must be a valid IP address");
     };
     if ip.is_unspecified() {
         faults.invalid(at, &format!("may not be unspecified ({})", at.str()));
@@ -31,11 +54,6 @@ pub(in crate::kinds) fn endpoint_ip(at: &Located<'_>, faults: &mut Faults) {
     }
 }
 
-/// The network in a text, in any form that Go reads.
-pub(in crate::kinds) fn network(text: &str) -> Option<Network> {
-    parts(text).map(|(network, _)| network)
-}
-
 /// An address and the length of its prefix in bits.
 pub(in crate::kinds) struct Network {
     pub address: IpAddr,
@@ -49,12 +67,12 @@ impl Network {
         let fault = match &found {
             None => "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)",
             Some((_, true)) => "must not have leading 0s in IP or prefix length",
-            Some((network, _)) if network.is_mapped() => "must not have an IPv4-mapped IPv6 address",
+            Some((network, _)) if is_mapped(network.address) => "must not have an IPv4-mapped IPv6 address",
             Some((network, _)) if network.has_more_bits() => "must not have bits set beyond the prefix length",
             Some(_) => "",
         };
         if !fault.is_empty() {
-            faults.invalid(at, fault);
+            faults.invalid_as(at, &quoted(text), fault);
         }
         found.map(|(network, _)| network)
     }
@@ -69,10 +87,6 @@ impl Network {
                 .unwrap_or_default()
         };
         same && self.bits < inner.bits && head(self) == head(inner)
-    }
-
-    fn is_mapped(&self) -> bool {
-        matches!(self.address, IpAddr::V6(address) if address.to_ipv4_mapped().is_some())
     }
 
     fn has_more_bits(&self) -> bool {
@@ -98,18 +112,10 @@ fn parts(text: &str) -> Option<(Network, bool)> {
         .parse()
         .ok()
         .filter(|_| length.bytes().all(|it| it.is_ascii_digit()))?;
-    let plain = address.parse().ok();
-    let address = plain.or_else(|| with_zeros(address))?;
+    let (address, has_zeros) = read(address)?;
     let network = Network { address, bits };
-    let has_zeros = plain.is_none() || length.len() > 1 && length.starts_with('0');
+    let has_zeros = has_zeros || length.len() > 1 && length.starts_with('0');
     (bits <= network.width()).then_some((network, has_zeros))
-}
-
-/// An IPv4 address in which some numbers may have leading zeros.
-fn with_zeros(text: &str) -> Option<IpAddr> {
-    let parts: Option<Vec<u8>> = text.split('.').map(|part| part.parse().ok()).collect();
-    let parts = <[u8; 4]>::try_from(parts?).ok()?;
-    Some(Ipv4Addr::from(parts).into())
 }
 
 #[cfg(test)]

@@ -1,14 +1,25 @@
 //! Warnings about addresses and networks that are not in the canonical form, in which texts can be compared.
 
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::Ipv6Addr;
 
-use crate::kinds::{faults::quoted, kind::Warnings, located::Located};
+use crate::{
+    ip::{ambiguity, canonical, parse},
+    kinds::{faults::quoted, kind::Warnings, located::Located},
+};
 
 /// Warns if an address is not in the canonical form.
 pub(in crate::kinds) fn warn_of_ip(at: &Located<'_>, warnings: &mut Warnings) {
     let text = at.str();
-    if let Ok(IpAddr::V6(found)) = text.parse() {
-        warn(at, "address", &canonical(found), warnings);
+    let Some(usual) = parse(text).map(canonical) else {
+        return;
+    };
+    if ambiguity(text).is_some() {
+        let (path, text, usual) = (&at.path, quoted(text), quoted(&usual));
+        warnings.push(format!(
+            "{path}: non-standard IP address {text} is invalid: use {usual}"
+        ));
+    } else {
+        warn(at, "address", &usual, warnings);
     }
 }
 
@@ -18,7 +29,8 @@ pub(in crate::kinds) fn warn_of_cidr(at: &Located<'_>, warnings: &mut Warnings) 
         return;
     };
     if let Ok(found) = address.parse::<Ipv6Addr>() {
-        warn(at, "CIDR value", &format!("{}/{length}", canonical(found)), warnings);
+        let usual = format!("{}/{length}", canonical(found.into()));
+        warn(at, "CIDR value", &usual, warnings);
     }
 }
 
@@ -32,16 +44,6 @@ fn warn(at: &Located<'_>, what: &str, usual: &str, warnings: &mut Warnings) {
     }
 }
 
-/// The form of RFC 5952. An address that Rust prints with an IPv4 part in decimal gets hexadecimal groups, like any other.
-fn canonical(found: Ipv6Addr) -> String {
-    let text = found.to_string();
-    let [.., high, low] = found.segments();
-    match text.rsplit_once(':') {
-        Some((head, last)) if last.contains('.') => format!("{head}:{high:x}:{low:x}"),
-        _ => text,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -50,10 +52,20 @@ mod tests {
     #[test]
     fn addresses_and_networks_have_one_form() {
         type Warn = fn(&Located<'_>, &mut Warnings);
-        let cases: [(&str, Warn, &str); 5] = [
+        let cases: [(&str, Warn, &str); 7] = [
             ("::1", warn_of_ip, ""),
             ("1.2.3.4", warn_of_ip, ""),
             ("fd00::/8", warn_of_cidr, ""),
+            (
+                "01.2.3.4",
+                warn_of_ip,
+                "a: non-standard IP address \"01.2.3.4\" is invalid: use \"1.2.3.4\"",
+            ),
+            (
+                "::ffff:1.2.3.4",
+                warn_of_ip,
+                "a: non-standard IP address \"::ffff:1.2.3.4\" is invalid: use \"1.2.3.4\"",
+            ),
             (
                 "2001:DB8:0::1",
                 warn_of_ip,

@@ -55,6 +55,12 @@ const DISABLED_FIELDS: &[StructDefault] = &[
     ("core.v1.SecretVolumeSource", without_default_user),
     ("core.v1.ServiceAccountTokenProjection", without_user),
     ("core.v1.VolumeMount", |mount| _ = mount.remove("bindMountOptions")),
+    ("resource.v1.DeviceRequestAllocationResult", |result| {
+        result.remove("skipNodeOperations");
+    }),
+    ("resource.v1.DeviceSubRequest", without_derived_attributes),
+    ("resource.v1.ExactDeviceRequest", without_derived_attributes),
+    ("storage.v1.CSINodeStatus", |status| _ = status.remove("storageHealth")),
 ];
 
 /// A lifecycle that consists of a signal goes with it.
@@ -67,8 +73,17 @@ fn without_stop_signal(container: &mut Fields) {
     }
 }
 
+/// Removes the fields of disabled features from a value of a definition: a write of the status drops them by itself.
+pub(super) fn drop_disabled(definition: &str, value: &mut Value) {
+    KindDefaults::new(&DISABLED).fill(definition, value);
+}
+
 fn without_user(item: &mut Fields) {
     item.remove("user");
+}
+
+fn without_derived_attributes(request: &mut Fields) {
+    request.remove("derivedAttributes");
 }
 
 fn without_default_user(source: &mut Fields) {
@@ -104,19 +119,29 @@ impl BuiltIn {
         }
     }
 
-    /// Reads an object by the types of its definition.
-    fn read_as(&self, read: decode::Read, object: &mut Value) -> Result<StrictErrors, Status> {
-        let unknown = read(&self.definition, object).map_err(|sentence| {
-            let (kind, version) = (&self.name, &self.version);
-            Status::bad_request(format!(
-                "{kind} in version {version:?} cannot be handled as a {kind}: {sentence}"
-            ))
-        })?;
+    /// Reads an object by the types of its definition; `refuse` words the error of one that the kind cannot read.
+    fn read_as(
+        &self,
+        read: decode::Read,
+        refuse: fn(&Self, &str) -> Status,
+        object: &mut Value,
+    ) -> Result<StrictErrors, Status> {
+        let unknown = read(&self.definition, object).map_err(|sentence| self.unhandled(&sentence))?;
+        if let Some(sentence) = (self.kind.unreadable)(object) {
+            return Err(refuse(self, &sentence));
+        }
         (self.kind.decoded)(object);
         Ok(unknown
             .into_iter()
             .map(|path| format!("unknown field {}", kubewright_machinery::go::quote(&path)))
             .collect())
+    }
+
+    fn unhandled(&self, sentence: &str) -> Status {
+        let (kind, version) = (&self.name, &self.version);
+        Status::bad_request(format!(
+            "{kind} in version {version:?} cannot be handled as a {kind}: {sentence}"
+        ))
     }
 
     /// The subresource that writes a part of the object.
@@ -156,11 +181,11 @@ impl Strategy for BuiltIn {
     }
 
     fn decode(&self, object: &mut Value) -> Result<StrictErrors, Status> {
-        self.read_as(decode::decode, object)
+        self.read_as(decode::decode, Self::unhandled, object)
     }
 
     fn convert(&self, object: &mut Value) -> Result<StrictErrors, Status> {
-        self.read_as(decode::convert, object)
+        self.read_as(decode::convert, |_, sentence| Status::new(500, "", sentence), object)
     }
 
     fn empties(&self, object: &mut Value, form: Empties) -> bool {

@@ -27,6 +27,8 @@ pub(super) struct BuiltInKind {
     pub clears_status: bool,
     /// The fields in which, and below which, empty lists and maps are distinguished from absent ones.
     pub distinguishes_empty: &'static [&'static str],
+    /// The error of an object that Go decodes and cannot convert to its internal type.
+    pub unreadable: fn(&Value) -> Option<String>,
     /// Runs right after decoding, before managedFields are computed.
     pub decoded: fn(&mut Value),
     /// The default functions of the kind's structs, including the kind itself.
@@ -69,6 +71,7 @@ impl Default for BuiltInKind {
             rules: Rules::default(),
             clears_status: true,
             distinguishes_empty: &[],
+            unreadable: |_| None,
             decoded: |_| {},
             defaults: &[],
             early_warnings: |_| Warnings::new(),

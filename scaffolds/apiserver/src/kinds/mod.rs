@@ -24,7 +24,6 @@ mod event;
 mod events;
 mod faults;
 mod format;
-mod go_json;
 mod int_or_percent;
 mod internal;
 mod keyed_data;
@@ -183,15 +182,19 @@ const KINDS: [Listed; 72] = [
     ),
     ("rbac.authorization.k8s.io", "Role", rbac::role::kind),
     ("rbac.authorization.k8s.io", "RoleBinding", rbac::role_binding::kind),
-    ("resource.k8s.io", "DeviceClass", unsteered::device_class),
-    ("resource.k8s.io", "DeviceTaintRule", unsteered::device_taint_rule),
-    ("resource.k8s.io", "ResourceClaim", unsteered::resource_claim),
+    ("resource.k8s.io", "DeviceClass", unsteered::devices::device_class),
+    (
+        "resource.k8s.io",
+        "DeviceTaintRule",
+        unsteered::devices::device_taint_rule,
+    ),
+    ("resource.k8s.io", "ResourceClaim", unsteered::devices::resource_claim),
     (
         "resource.k8s.io",
         "ResourceClaimTemplate",
-        unsteered::resource_claim_template,
+        unsteered::devices::resource_claim_template,
     ),
-    ("resource.k8s.io", "ResourceSlice", unsteered::resource_slice),
+    ("resource.k8s.io", "ResourceSlice", unsteered::devices::resource_slice),
     ("scheduling.k8s.io", "PriorityClass", scheduling::priority_class::kind),
     ("storage.k8s.io", "CSIDriver", unsteered::csi_driver),
     ("storage.k8s.io", "CSINode", unsteered::csi_node),

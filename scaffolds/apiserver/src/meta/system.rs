@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{generate, of, of_mut, set, text};
+use crate::strategy::NameRule;
 
 /// Takes away what clients may not choose for a new object.
 pub fn wipe(object: &mut Value) {
@@ -18,11 +19,15 @@ pub fn wipe(object: &mut Value) {
     }
 }
 
-/// Gives a new object its uid, time and, where it has but a `generateName`, its name. `now` is RFC 3339.
-pub fn fill(object: &mut Value, now: &str) {
+/// Gives a new object its uid, time and, where it has but a `generateName`, its name by this rule. `now` is RFC 3339.
+pub fn fill(object: &mut Value, rule: NameRule, now: &str) {
     let prefix = text(object, "generateName").to_owned();
     if !prefix.is_empty() && text(object, "name").is_empty() {
-        set(object, "name", Some(json!(generate::name(&prefix))));
+        let name = match rule {
+            NameRule::Address => prefix,
+            _ => generate::name(&prefix),
+        };
+        set(object, "name", Some(json!(name)));
     }
     set(object, "uid", Some(json!(generate::uid())));
     set(object, "creationTimestamp", Some(json!(now)));

@@ -1,5 +1,7 @@
 //! The errors in the metadata of an object.
 
+use std::borrow::Cow;
+
 use kubewright_machinery::{
     Cause,
     cause::Path,
@@ -9,7 +11,7 @@ use kubewright_machinery::{
 use serde_json::Value;
 
 use super::{finalizers, of, text, texts};
-use crate::strategy::NameRule;
+use crate::{ip, strategy::NameRule};
 
 /// All rules but those of changes. `rule` is about the name; `namespaced` about the namespace.
 pub fn validate(object: &Value, rule: NameRule, namespaced: bool) -> Vec<Cause> {
@@ -68,5 +70,6 @@ fn name_faults(rule: NameRule, name: &str, prefix: bool) -> Vec<String> {
         NameRule::Subdomain => names::subdomain(&masked, Unit::Characters),
         NameRule::Label => names::label(&masked, Unit::Characters),
         NameRule::PathSegment => names::path_segment(name, prefix),
+        NameRule::Address => ip::not_canonical(name).map(Cow::into_owned).into_iter().collect(),
     }
 }

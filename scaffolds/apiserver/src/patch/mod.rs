@@ -17,7 +17,7 @@ pub use self::{
     strategic::strategic,
 };
 use crate::{
-    request::json::{Document, read},
+    json::{Document, read},
     status::{Status, Subject},
 };
 

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::{options::Validation, strict, work::Work};
 use crate::{
-    kinds, meta, request,
+    json, kinds, meta, request,
     resource::Resource,
     status::Status,
     strategy::{Empties, Strategy},
@@ -47,12 +47,12 @@ pub(super) fn read(work: &Work, validation: Validation) -> Result<Decoded, Statu
     let (unknown, has_empties) = typed(work, &mut object)?;
     strict_errors.extend(unknown);
     if is_json && !strict_errors.is_empty() && resource.is_typed() {
-        strict_errors = request::json::strict_errors(&call.body, &strict_errors);
+        strict_errors = json::strict_errors(&call.body, &strict_errors);
     }
     strict::judge(work, validation, strict_errors, |sentence| {
         Status::bad_request(format!("{}: {sentence}", cannot(&object, resource)))
     })?;
-    resource.strategy.default(&mut object);
+    work.default(&mut object);
     Ok(Decoded {
         object,
         has_empties,

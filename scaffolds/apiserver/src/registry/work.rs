@@ -91,6 +91,15 @@ impl<'a> Work<'a> {
         self.call.warnings.add(sentence);
     }
 
+    /// Sets the defaults of a decoded object.
+    pub fn default(&self, object: &mut Value) {
+        let resource = self.resource();
+        resource.strategy.default(object);
+        if let Some(date) = resource.rules().dates_default {
+            date(object, &self.now);
+        }
+    }
+
     /// Removes duplicate owner references from an object and warns about them.
     pub fn dedupe_owners(&self, object: &mut Value, afterwards: bool) {
         let twice = meta::owners::dedupe(object);

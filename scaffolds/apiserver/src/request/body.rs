@@ -5,8 +5,9 @@ use http_body::Body;
 use http_body_util::BodyExt;
 use serde_json::{Map, Value};
 
-use super::{json, yaml};
+use super::yaml;
 use crate::{
+    json,
     kinds::protobuf::{self, MEDIA_TYPE as PROTOBUF},
     status::Status,
 };

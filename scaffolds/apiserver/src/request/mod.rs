@@ -3,7 +3,6 @@
 pub mod accept;
 pub mod body;
 pub mod duration;
-pub mod json;
 pub mod path;
 pub mod query;
 pub mod scalar;

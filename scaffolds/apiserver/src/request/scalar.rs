@@ -6,7 +6,7 @@ use kubewright_machinery::{
 };
 use serde_json::Value;
 
-use super::json::number;
+use crate::json::number;
 
 /// Null, a boolean, a number or, usually, a string. Timestamps stay strings.
 pub fn resolve(text: &str) -> Result<Value, String> {

@@ -4,7 +4,8 @@
 use granit_parser::{Event, Parser, ScalarStyle, ScanError, Span, Tag};
 use serde_json::{Map, Value};
 
-use super::{json::DEPTH, scalar};
+use super::scalar;
+use crate::json::{DEPTH, Document};
 
 /// The maximum number of values in a document, including those repeated by aliases.
 const MOST: usize = 1_000_000;
@@ -13,7 +14,7 @@ const MOST: usize = 1_000_000;
 ///
 /// # Errors
 /// Our parser's message about malformed text, after upstream's `yaml: `.
-pub fn read(text: &[u8]) -> Result<super::json::Document, String> {
+pub fn read(text: &[u8]) -> Result<Document, String> {
     let text = str::from_utf8(text).map_err(|_| "yaml: invalid leading UTF-8 octet".to_owned())?;
     // Another crate in the same build may have enabled comments.
     let options = granit_parser::options! { emit_comments: false };

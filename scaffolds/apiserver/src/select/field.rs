@@ -120,6 +120,7 @@ fn has_own_fields(resource: &Resource) -> bool {
             "pods" | "namespaces" | "nodes" | "secrets" | "services" | "events" | "replicationcontrollers"
         ) | ("events.k8s.io", "events")
             | ("certificates.k8s.io", _)
+            | ("resource.k8s.io", "resourceslices")
     );
     built_in || !resource.is_typed()
 }
@@ -128,6 +129,10 @@ fn unsupported(resource: &Resource, field: &str) -> String {
     let quoted = kubewright_machinery::go::quote(field);
     if (resource.group.as_str(), resource.names.plural.as_str()) == ("batch", "jobs") {
         return format!("field label {quoted} not supported for Job");
+    }
+    if (resource.group.as_str(), resource.names.plural.as_str()) == ("resource.k8s.io", "resourceslices") {
+        let (version, kind) = (resource.api_version(), &resource.names.kind);
+        return format!("field label not supported for {version}, Kind={kind}: {field}");
     }
     if has_own_fields(resource) {
         return format!("field label not supported: {field}");

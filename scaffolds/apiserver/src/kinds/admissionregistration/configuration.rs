@@ -9,7 +9,7 @@ use crate::{
     kinds::{
         edit::{Fields, set},
         faults::Faults,
-        kind::{BuiltInKind, StructDefault},
+        kind::{BuiltInKind, Change, StructDefault, Warnings},
         located::Located,
         row::Row,
     },
@@ -59,6 +59,7 @@ fn configuration() -> BuiltInKind {
             name(at, faults);
         },
         validate_update: |new, old, faults| validate(new, &Tolerated::by(new, old), faults),
+        warnings: excluded_resource_warnings,
         cells,
         ..BuiltInKind::default()
     }
@@ -95,6 +96,38 @@ pub(super) fn name(at: &Located<'_>, faults: &mut Faults) {
         );
         faults.invalid(&name, &detail);
     }
+}
+
+/// The reviews, of which no webhook is notified.
+const EXCLUDED: [[&str; 2]; 6] = [
+    ["authentication.k8s.io", "selfsubjectreviews"],
+    ["authentication.k8s.io", "tokenreviews"],
+    ["authorization.k8s.io", "localsubjectaccessreviews"],
+    ["authorization.k8s.io", "selfsubjectaccessreviews"],
+    ["authorization.k8s.io", "selfsubjectrulesreviews"],
+    ["authorization.k8s.io", "subjectaccessreviews"],
+];
+
+/// Warns about rules that name reviews.
+fn excluded_resource_warnings(Change { new, .. }: Change<'_, '_>) -> Warnings {
+    let mut warnings = Warnings::new();
+    for rule in webhooks(new).flat_map(|hook| hook.get("rules").items()) {
+        let [groups, resources] = ["apiGroups", "resources"].map(|list| rule.get(list));
+        if groups.items().chain(resources.items()).any(|item| item.str() == "*") {
+            continue;
+        }
+        let mut seen = BTreeSet::new();
+        for group in groups.items() {
+            let named = resources.items().map(|resource| [group.str(), resource.str()]);
+            for [group, resource] in named.filter(|named| EXCLUDED.contains(named) && seen.insert(*named)) {
+                warnings.push(format!(
+                    "{}: {resource}.{group} is excluded from admission webhooks; this rule will have no effect",
+                    rule.path
+                ));
+            }
+        }
+    }
+    warnings
 }
 
 fn cells(row: &Row<'_>) -> Vec<Value> {

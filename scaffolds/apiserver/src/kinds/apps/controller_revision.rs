@@ -1,6 +1,6 @@
 //! ControllerRevisions.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::{
     kinds::{faults::Faults, kind::BuiltInKind, located::Located, row::Row},
@@ -23,13 +23,15 @@ pub(in crate::kinds) fn kind() -> BuiltInKind {
 fn validate(at: &Located<'_>, faults: &mut Faults) {
     faults.not_negative(&at.get("revision"));
     let data = at.get("data");
-    if !data.is_set() {
-        faults.required(&data, "data is mandatory");
+    match data.value {
+        Value::Object(_) => {}
+        Value::Null => faults.required(&data, "data is mandatory"),
+        _ => faults.required(&data, "data must be a valid JSON object"),
     }
 }
 
 fn validate_update(new: &Located<'_>, old: &Located<'_>, faults: &mut Faults) {
-    validate(new, faults);
+    faults.not_negative(&new.get("revision"));
     faults.immutable(&new.get("data"), &old.get("data"));
 }
 

@@ -1,5 +1,7 @@
 //! DaemonSets.
 
+use std::num::IntErrorKind;
+
 use serde_json::{Value, json};
 
 use crate::{
@@ -13,7 +15,7 @@ use crate::{
         pod::warnings,
         row::Row,
         semantic,
-        workload::{self, is_selective, matches, with_containers},
+        workload::{self, counts, decrement, is_selective, matches, with_containers},
     },
     strategy::Rules,
 };
@@ -25,6 +27,7 @@ pub(in crate::kinds) fn kind() -> BuiltInKind {
             field_annotations: &[GENERATION],
             ..Rules::default()
         },
+        unreadable,
         decoded,
         defaults: &[("apps.v1.DaemonSet", default)],
         prepare_create,
@@ -32,6 +35,7 @@ pub(in crate::kinds) fn kind() -> BuiltInKind {
         prepare_status: |new, old| set_template_generation(new, template_generation(old)),
         validate,
         validate_update,
+        validate_status,
         warnings,
         cells,
         ..BuiltInKind::default()
@@ -65,13 +69,25 @@ fn set_template_generation(object: &mut Value, generation: i64) {
 }
 
 fn template_generation(object: &Value) -> i64 {
-    let annotations = object
-        .pointer("/metadata/annotations")
-        .and_then(|annotations| annotations.get(GENERATION));
-    annotations
-        .and_then(Value::as_str)
+    generation_text(object)
         .and_then(|text| text.parse().ok())
         .unwrap_or_default()
+}
+
+/// The template's generation as the annotation has it.
+fn generation_text(object: &Value) -> Option<&str> {
+    object.pointer("/metadata/annotations")?.get(GENERATION)?.as_str()
+}
+
+/// The error of an annotation that is not an integer.
+fn unreadable(object: &Value) -> Option<String> {
+    let text = generation_text(object)?;
+    let error = text.parse::<i64>().err()?;
+    let why = match error.kind() {
+        IntErrorKind::PosOverflow | IntErrorKind::NegOverflow => "value out of range",
+        _ => "invalid syntax",
+    };
+    Some(format!("strconv.ParseInt: parsing {}: {why}", quoted(text)))
 }
 
 /// Upstream the generation is a field of the decoded object, encoded as an annotation. So the annotation exists from
@@ -135,15 +151,52 @@ fn strategy(at: &Located<'_>, faults: &mut Faults) {
             }
         }
         other => {
-            let shown = format!(r#"{{"Type":{},"RollingUpdate":null}}"#, quoted(other));
+            let shown = format!(
+                r#"{{"Type":{},"RollingUpdate":{}}}"#,
+                quoted(other),
+                rolling_in_go(&rolling)
+            );
             faults.not_supported_as(at, &shown, &["RollingUpdate", "OnDelete"]);
         }
     }
 }
 
+/// The limits of a rolling update in Go's syntax: an absent limit is 0.
+fn rolling_in_go(at: &Located<'_>) -> String {
+    let limit = |name: &str| match at.get(name).value {
+        Value::Null => "0".to_owned(),
+        value => value.to_string(),
+    };
+    match at.is_set() {
+        true => format!(
+            r#"{{"MaxUnavailable":{},"MaxSurge":{}}}"#,
+            limit("maxUnavailable"),
+            limit("maxSurge")
+        ),
+        false => "null".to_owned(),
+    }
+}
+
 fn validate_update(new: &Located<'_>, old: &Located<'_>, faults: &mut Faults) {
-    validate(new, faults);
     faults.immutable(&new.at("spec.selector"), &old.at("spec.selector"));
+    validate(new, faults);
+}
+
+fn validate_status(new: &Located<'_>, old: &Located<'_>, faults: &mut Faults) {
+    let status = new.get("status");
+    let names = [
+        "currentNumberScheduled",
+        "numberMisscheduled",
+        "desiredNumberScheduled",
+        "numberReady",
+        "observedGeneration",
+        "updatedNumberScheduled",
+        "numberAvailable",
+        "numberUnavailable",
+        "collisionCount",
+    ];
+    counts(&status, &names, faults);
+    decrement(&status, &old.get("status"), faults);
 }
 
 fn warnings(Change { new: at, old }: Change<'_, '_>) -> Warnings {

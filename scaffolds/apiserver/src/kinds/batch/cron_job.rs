@@ -47,7 +47,7 @@ fn validate(at: &Located<'_>, faults: &mut Faults) {
     if schedule.str().is_empty() {
         faults.declared(|faults| faults.required(&schedule, ""));
     } else {
-        if let Err(sentence) = parse(schedule.str()) {
+        if let Some(sentence) = malformed(schedule.str()) {
             faults.invalid(&schedule, &sentence);
         }
         if schedule.str().contains("TZ") {
@@ -76,8 +76,29 @@ fn validate(at: &Located<'_>, faults: &mut Faults) {
     }
 }
 
+/// The error of Go's parser about a schedule. The parser reads a time zone before the schedule.
+fn malformed(text: &str) -> Option<String> {
+    let Some(rest) = ["TZ=", "CRON_TZ="].iter().find_map(|prefix| text.strip_prefix(prefix)) else {
+        return parse(text).err();
+    };
+    let Some((zone, _)) = rest.split_once(' ') else {
+        return Some("invalid schedule format: runtime error: slice bounds out of range [:-1]".to_owned());
+    };
+    let is_outside = zone.starts_with(['/', '\\']) || zone.split('/').any(|part| part == "..");
+    let why = match zone {
+        _ if is_outside => "time: invalid location name".to_owned(),
+        _ if zone.is_empty() || is_zone(zone) => return parse(text).err(),
+        _ => format!("unknown time zone {zone}"),
+    };
+    Some(format!("provided bad location {zone}: {why}"))
+}
+
 /// The names in the time zone database that Go includes.
 const ZONES: &str = include_str!("../zones.txt");
+
+fn is_zone(name: &str) -> bool {
+    matches!(name, "UTC" | "Local") || ZONES.lines().any(|zone| zone == name)
+}
 
 fn time_zone(at: &Located<'_>, faults: &mut Faults) {
     if !at.is_set() {
@@ -101,7 +122,7 @@ fn time_zone(at: &Located<'_>, faults: &mut Faults) {
         let detail = "timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones";
         faults.invalid(at, detail);
     }
-    if !matches!(at.str(), "UTC" | "Local") && !ZONES.lines().any(|zone| zone == at.str()) {
+    if !is_zone(at.str()) {
         faults.invalid(at, &format!("unknown time zone {}", at.str()));
     }
 }

@@ -174,7 +174,7 @@ fn generated(job: &Located<'_>, faults: &mut Faults) {
     ];
     for (key, value) in wanted {
         let actual = found.get(key);
-        let path = format!("{}.labels", metadata.path);
+        let path = format!("{}.labels[{key}]", metadata.path);
         if !actual.is_set() {
             faults.required(&found.called(&path), &format!("must be '{value}'"));
         } else if actual.str() != value {

@@ -11,6 +11,10 @@ use crate::kinds::{
 /// The maximum parallelism of an indexed Job.
 const MOST_INDEXED: i64 = 100_000;
 
+/// The maximum of `maxFailedIndexes`, and the one for more completions than `MOST_COMPLETIONS`.
+const MOST_FAILED: i64 = 100_000;
+const MOST_FAILED_OF_MANY: i64 = 10_000;
+
 /// The maximum length of `managedBy`.
 const LONGEST_MANAGER: usize = 63;
 
@@ -82,11 +86,39 @@ fn completion(spec: &Located<'_>, faults: &mut Faults) {
         if failed.is_set() && completions.is_set() && failed.int() > completions.int() {
             faults.invalid(&failed, "must be less than or equal to completions");
         }
+        if failed.int() > MOST_FAILED {
+            faults.invalid(&failed, &at_most(MOST_FAILED));
+        }
+        if completions.int() > MOST_COMPLETIONS && per_index.is_set() {
+            many_completions(spec, faults);
+        }
     } else if matches!(mode.str(), "" | "NonIndexed") {
         for at in [per_index, failed].into_iter().filter(Located::is_set) {
             faults.invalid(&at, "requires indexed completion mode");
         }
     }
+}
+
+/// The limits of an indexed Job with more completions than `MOST_COMPLETIONS` and a `backoffLimitPerIndex`.
+fn many_completions(spec: &Located<'_>, faults: &mut Faults) {
+    let (failed, at_once) = (spec.get("maxFailedIndexes"), spec.get("parallelism"));
+    if !failed.is_set() {
+        let detail = format!("must be specified when completions is above {MOST_COMPLETIONS}");
+        faults.required(&failed, &detail);
+    }
+    for (number, most) in [(at_once, MOST_AT_ONCE), (failed, MOST_FAILED_OF_MANY)] {
+        if number.int() > most {
+            let detail = format!(
+                "{} when completions are above {MOST_COMPLETIONS} and used with backoff limit per index",
+                at_most(most)
+            );
+            faults.invalid(&number, &detail);
+        }
+    }
+}
+
+fn at_most(most: i64) -> String {
+    format!("must be less than or equal to {most}")
 }
 
 /// With more completions than this, and a higher parallelism than the next constant, Kubernetes might not be able to

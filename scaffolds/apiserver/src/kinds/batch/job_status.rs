@@ -57,6 +57,10 @@ impl StatusChange<'_, '_> {
     fn completes(&self) -> bool {
         self.end.complete != self.before.complete
     }
+
+    fn fails(&self) -> bool {
+        self.end.failed != self.before.failed
+    }
 }
 
 pub(super) fn has(status: &Located<'_>, kind: &str, state: &str) -> bool {
@@ -78,10 +82,14 @@ pub(super) fn validate(new: &Located<'_>, old: &Located<'_>, faults: &mut Faults
         faults.not_negative(&change.now.get(name));
     }
     uncounted(&change, faults);
-    ends(&change, faults);
-    times(&change, faults);
-    counters(&change, faults);
+    conditions(&contradictions(&change), &change, faults);
+    completion_time(&change, faults);
+    conditions(&required_conditions(&change), &change, faults);
+    finished(&change, faults);
     indexes(&change, faults);
+    pods(&change, faults);
+    conditions(&successes(&change), &change, faults);
+    changes(&change, faults);
 }
 
 /// The UIDs of Pods that have ended and are not yet counted.
@@ -96,35 +104,51 @@ fn uncounted(change: &StatusChange<'_, '_>, faults: &mut Faults) {
             _ => {}
         }
     }
-    let is_new = change.finishes() || change.changes("uncountedTerminatedPods");
-    if is_new && change.end.is_finished() && !seen.is_empty() {
-        let list = |at: &Located<'_>| if at.len() == 0 { json!(null) } else { at.value.clone() };
-        let value = format!(r#"{{"Succeeded":{},"Failed":{}}}"#, list(&succeeded), list(&failed));
-        faults.invalid_as(&pods, &value, "must be empty for finished job");
+}
+
+/// A rule about conditions: whether it is broken, and the error.
+type ConditionRule = (bool, &'static str);
+
+fn conditions(rules: &[ConditionRule], change: &StatusChange<'_, '_>, faults: &mut Faults) {
+    for (_, sentence) in rules.iter().filter(|(is_broken, _)| *is_broken) {
+        faults.wrong(&change.now.get("conditions"), sentence);
     }
 }
 
-/// Conditions that exclude or require each other.
-fn ends(change: &StatusChange<'_, '_>, faults: &mut Faults) {
+/// Conditions that exclude each other.
+fn contradictions(change: &StatusChange<'_, '_>) -> [ConditionRule; 2] {
     let (end, before) = (change.end, change.before);
-    let fails = end.failed != before.failed;
-    let rules = [
+    [
         (
-            (change.completes() || fails) && end.complete && end.failed,
+            (change.completes() || change.fails()) && end.complete && end.failed,
             "cannot set Complete=True and Failed=true conditions",
         ),
         (
             (change.completes() || end.failure_target != before.failure_target) && end.complete && end.failure_target,
             "cannot set Complete=True and FailureTarget=true conditions",
         ),
+    ]
+}
+
+/// Conditions that require another one.
+fn required_conditions(change: &StatusChange<'_, '_>) -> [ConditionRule; 2] {
+    let (end, before) = (change.end, change.before);
+    [
         (
-            (fails || change.changes("failedIndexes")) && end.failed && !end.failure_target,
+            (change.fails() || change.changes("failedIndexes")) && end.failed && !end.failure_target,
             "cannot set Failed=True condition without the FailureTarget=true condition",
         ),
         (
             (change.completes() || end.success != before.success) && end.complete && !end.success,
             "cannot set Complete=True condition without the SuccessCriteriaMet=true condition",
         ),
+    ]
+}
+
+/// Conditions about the success of a Job.
+fn successes(change: &StatusChange<'_, '_>) -> [ConditionRule; 3] {
+    let end = change.end;
+    [
         (
             end.success && end.failed,
             "cannot set SuccessCriteriaMet=True and Failed=true conditions",
@@ -137,35 +161,11 @@ fn ends(change: &StatusChange<'_, '_>, faults: &mut Faults) {
             change.spec.get("successPolicy").is_set() && !end.success && end.complete,
             "cannot set Complete=True for Job with SuccessPolicy unless SuccessCriteriaMet=True",
         ),
-        (
-            before.failed && !end.failed,
-            "cannot disable the terminal Failed=True condition",
-        ),
-        (
-            before.complete && !end.complete,
-            "cannot disable the terminal Complete=True condition",
-        ),
-        (
-            before.failure_target && !end.failure_target,
-            "cannot disable the terminal FailureTarget=True condition",
-        ),
-        (
-            before.success && !end.success,
-            "cannot disable the SuccessCriteriaMet=True condition",
-        ),
-        (
-            before.complete && !before.success && end.success,
-            "cannot set SuccessCriteriaMet=True for Job already has Complete=true conditions",
-        ),
-    ];
-    let conditions = change.now.get("conditions");
-    for (_, sentence) in rules.iter().filter(|(is_broken, _)| *is_broken) {
-        faults.wrong(&conditions, sentence);
-    }
+    ]
 }
 
-/// The times at which the Job started and was completed.
-fn times(change: &StatusChange<'_, '_>, faults: &mut Faults) {
+/// The time at which the Job was completed.
+fn completion_time(change: &StatusChange<'_, '_>, faults: &mut Faults) {
     let (start, completion) = (change.now.get("startTime"), change.now.get("completionTime"));
     let (starts, ends) = (change.changes("startTime"), change.changes("completionTime"));
     if change.completes() || ends {
@@ -182,34 +182,63 @@ fn times(change: &StatusChange<'_, '_>, faults: &mut Faults) {
     if (starts || ends) && start.is_set() && completion.is_set() && completion.str() < start.str() {
         faults.invalid(&completion, "must be equal to or after `startTime`");
     }
+}
+
+/// The fields that a finished Job must have, or must not have.
+fn finished(change: &StatusChange<'_, '_>, faults: &mut Faults) {
+    if !change.end.is_finished() {
+        return;
+    }
+    let active = change.now.get("active");
+    if (change.finishes() || change.changes_number("active")) && active.int() > 0 {
+        faults.invalid(&active, "active>0 is invalid for finished job");
+    }
+    let start = change.now.get("startTime");
     let is_empty = change.spec.get("suspend").is_true() && change.spec.get("completions").value == &json!(0);
-    if (change.finishes() || starts) && !is_empty && !start.is_set() && change.end.is_finished() {
+    if (change.finishes() || change.changes("startTime")) && !is_empty && !start.is_set() {
         faults.required(&start, "startTime is required for finished job");
     }
-    if ends && completion.is_set() && change.was.get("completionTime").is_set() {
-        faults.invalid(&completion, "field is immutable");
-    }
-    let resumes = has(&change.was, "Suspended", "True") && has(&change.now, "Suspended", "False");
-    let is_suspended = change.spec.get("suspend").is_true();
-    if starts && !resumes && change.was.get("startTime").is_set() && !is_suspended {
-        faults.invalid(&start, "field is immutable for unsuspended job once set");
+    let pods = change.now.get("uncountedTerminatedPods");
+    let (succeeded, failed) = (pods.get("succeeded"), pods.get("failed"));
+    let is_new = change.finishes() || change.changes("uncountedTerminatedPods");
+    if is_new && succeeded.len() + failed.len() > 0 {
+        let list = |at: &Located<'_>| if at.len() == 0 { json!(null) } else { at.value.clone() };
+        let value = format!(r#"{{"Succeeded":{},"Failed":{}}}"#, list(&succeeded), list(&failed));
+        faults.invalid_as(&pods, &value, "must be empty for finished job");
     }
 }
 
-/// The numbers of Pods.
-fn counters(change: &StatusChange<'_, '_>, faults: &mut Faults) {
-    let is_finished = change.end.is_finished();
-    let (active, ready) = (change.now.get("active"), change.now.get("ready"));
-    if (change.finishes() || change.changes_number("active")) && active.int() > 0 && is_finished {
-        faults.invalid(&active, "active>0 is invalid for finished job");
-    }
+/// The numbers of Pods that terminate or are ready.
+fn pods(change: &StatusChange<'_, '_>, faults: &mut Faults) {
     let terminating = change.now.get("terminating");
-    if (change.finishes() || change.changes("terminating")) && terminating.int() > 0 && is_finished {
+    let is_new = change.finishes() || change.changes("terminating");
+    if is_new && terminating.int() > 0 && change.end.is_finished() {
         faults.invalid(&terminating, "terminating>0 is invalid for finished job");
     }
+    let (active, ready) = (change.now.get("active"), change.now.get("ready"));
     if (change.changes("ready") || change.changes_number("active")) && ready.int() > active.int() {
         faults.invalid(&ready, "cannot set more ready pods than active");
     }
+}
+
+/// The changes that are forbidden whatever the next status is.
+fn changes(change: &StatusChange<'_, '_>, faults: &mut Faults) {
+    let (end, before) = (change.end, change.before);
+    let terminal = [
+        (
+            before.failed && !end.failed,
+            "cannot disable the terminal Failed=True condition",
+        ),
+        (
+            before.complete && !end.complete,
+            "cannot disable the terminal Complete=True condition",
+        ),
+        (
+            before.failure_target && !end.failure_target,
+            "cannot disable the terminal FailureTarget=True condition",
+        ),
+    ];
+    conditions(&terminal, change, faults);
     // An indexed Job with as many Pods as completions can be scaled down.
     let scales = is_indexed(change) && change.spec.get("completions").value == change.spec.get("parallelism").value;
     for (name, may_decrease) in [("failed", false), ("succeeded", scales)] {
@@ -219,6 +248,26 @@ fn counters(change: &StatusChange<'_, '_>, faults: &mut Faults) {
             faults.invalid_as(&number, &number.int().to_string(), &sentence);
         }
     }
+    let (start, completion) = (change.now.get("startTime"), change.now.get("completionTime"));
+    if change.changes("completionTime") && completion.is_set() && change.was.get("completionTime").is_set() {
+        faults.invalid(&completion, "field is immutable");
+    }
+    let resumes = has(&change.was, "Suspended", "True") && has(&change.now, "Suspended", "False");
+    let is_suspended = change.spec.get("suspend").is_true();
+    if change.changes("startTime") && !resumes && change.was.get("startTime").is_set() && !is_suspended {
+        faults.invalid(&start, "field is immutable for unsuspended job once set");
+    }
+    let success = [
+        (
+            before.success && !end.success,
+            "cannot disable the SuccessCriteriaMet=True condition",
+        ),
+        (
+            before.complete && !before.success && end.success,
+            "cannot set SuccessCriteriaMet=True for Job already has Complete=true conditions",
+        ),
+    ];
+    conditions(&success, change, faults);
 }
 
 fn is_indexed(change: &StatusChange<'_, '_>) -> bool {

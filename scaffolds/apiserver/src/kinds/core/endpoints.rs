@@ -1,19 +1,18 @@
 //! Endpoints.
 
-use std::net::IpAddr;
-
 use serde_json::json;
 
 use crate::{
     kinds::{
-        address::endpoint_ip,
+        address::{self, endpoint_ip},
         address_form::warn_of_ip,
         edit::set_text,
         faults::Faults,
-        format::{PROTOCOLS, label, subdomain},
+        format::{PROTOCOLS, label, qualified, subdomain},
         kind::{BuiltInKind, Change, Warnings},
         located::Located,
         row::{Row, at_most_three},
+        semantic,
     },
     strategy::{MetadataPass, Rules},
 };
@@ -29,7 +28,7 @@ pub(in crate::kinds) fn kind() -> BuiltInKind {
         },
         defaults: &[("core.v1.EndpointPort", |port| set_text(port, "protocol", "TCP"))],
         validate,
-        validate_update: |new, _, faults| validate(new, faults),
+        validate_update,
         warnings,
         cells: |row| vec![row.name(), json!(addresses(row)), row.age()],
         ..BuiltInKind::default()
@@ -47,16 +46,15 @@ fn validate(at: &Located<'_>, faults: &mut Faults) {
             faults.required(&subset, "must specify `addresses` or `notReadyAddresses`");
         }
         for address in ready.items().chain(others.items()) {
-            endpoint_ip(&address.get("ip"), faults);
-            if address.get("ip").str().parse::<IpAddr>().is_err() {
-                faults.invalid(&address.get("ip"), "must be a valid IP address");
-            }
+            let ip = address.get("ip");
+            address::ip(&ip, &[], faults);
             if !address.get("hostname").str().is_empty() {
                 faults.format(&address.get("hostname"), label);
             }
             if address.get("nodeName").is_set() {
                 faults.format(&address.get("nodeName"), subdomain);
             }
+            endpoint_ip(&ip, faults);
         }
         for port in ports.items() {
             let name = port.get("name");
@@ -67,7 +65,18 @@ fn validate(at: &Located<'_>, faults: &mut Faults) {
             }
             faults.port(&port.get("port"));
             faults.one_of(&port.get("protocol"), &PROTOCOLS);
+            if port.get("appProtocol").is_set() {
+                faults.format(&port.get("appProtocol"), qualified);
+            }
         }
+    }
+}
+
+/// Unchanged subsets may break the rules.
+fn validate_update(new: &Located<'_>, old: &Located<'_>, faults: &mut Faults) {
+    let [now, was] = [new, old].map(|endpoints| endpoints.get("subsets").value);
+    if !semantic::equal_fields("core.v1.Endpoints", "subsets", now, was) {
+        validate(new, faults);
     }
 }
 

@@ -2,11 +2,14 @@
 
 use std::{cmp::Ordering, collections::BTreeSet};
 
+use kubewright_machinery::go;
 use serde_json::{Value, json};
 
 use crate::{
+    ip::is_ipv6,
+    json,
     kinds::{
-        address::network,
+        address::Network,
         address_form::warn_of_cidr,
         amounts::resource_amount,
         edit::{Fields, section, set, single_from_list},
@@ -68,6 +71,7 @@ fn prepare_update(new: &mut Value, old: &Value) {
 }
 
 fn validate(at: &Located<'_>, faults: &mut Faults) {
+    avoided_pods(at, faults);
     taints(&at.at("spec.taints").called("metadata.taints"), faults);
     resources(&at.get("status"), faults);
     let swap = at
@@ -80,16 +84,8 @@ fn validate(at: &Located<'_>, faults: &mut Faults) {
     let ranges = at.at("spec.podCIDRs");
     let families: Vec<Option<bool>> = ranges
         .items()
-        .map(|range| network(range.str()).map(|it| it.address.is_ipv6()))
+        .map(|range| Network::read(&range, range.str(), faults).map(|it| is_ipv6(&it.address)))
         .collect();
-    for (range, family) in ranges.items().zip(&families) {
-        if family.is_none() {
-            faults.invalid(
-                &range,
-                "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)",
-            );
-        }
-    }
     let unreadable = ranges.items().zip(&families).position(|(_, family)| family.is_none());
     if let (Some(index), true) = (unreadable, families.len() > 1) {
         let text = ranges.items().nth(index).map(|range| range.str()).unwrap_or_default();
@@ -105,6 +101,56 @@ fn validate(at: &Located<'_>, faults: &mut Faults) {
     }
 }
 
+/// The annotation with the Pods that a node avoids.
+const AVOIDED: &str = "scheduler.alpha.kubernetes.io/preferAvoidPods";
+
+fn avoided_pods(node: &Located<'_>, faults: &mut Faults) {
+    let notes = node.at("metadata.annotations");
+    let text = notes.get(AVOIDED).str();
+    if text.is_empty() {
+        return;
+    }
+    let pods = match json::read(text.as_bytes()).and_then(|(value, _)| avoided_list(value)) {
+        Ok(pods) => pods,
+        Err(why) => {
+            let place = notes.called(&format!("{}.AvoidPods", notes.path));
+            return faults.invalid_as(&place, &quoted(AVOIDED), &why);
+        }
+    };
+    let list = Located {
+        value: &pods,
+        path: notes.get(AVOIDED).path,
+    };
+    for entry in list.items() {
+        let (signature, controller) = (entry.get("PodSignature"), entry.at("podSignature.podController"));
+        if !controller.is_set() {
+            faults.required(&signature, "");
+        } else if !controller.get("controller").is_true() {
+            let place = signature.at("PodController.Controller");
+            faults.invalid_as(&place, "false", "must point to a controller");
+        }
+    }
+}
+
+/// The list in the value of the annotation, or the error of Go's decoder.
+fn avoided_list(mut value: Value) -> Result<Value, String> {
+    let wrong = |value: &Value, into: &str| Err(format!("json: cannot unmarshal {} into Go {into}", go::kind(value)));
+    let list = match &mut value {
+        Value::Null => return Ok(Value::Null),
+        Value::Object(fields) => fields.remove("preferAvoidPods").unwrap_or_default(),
+        other => return wrong(other, "value of type v1.AvoidPods"),
+    };
+    let field = "struct field AvoidPods.preferAvoidPods of type";
+    match &list {
+        Value::Array(items) => match items.iter().find(|item| !item.is_object() && !item.is_null()) {
+            Some(item) => wrong(item, &format!("{field} v1.PreferAvoidPodsEntry")),
+            None => Ok(list),
+        },
+        Value::Null => Ok(list),
+        other => wrong(other, &format!("{field} []v1.PreferAvoidPodsEntry")),
+    }
+}
+
 /// Validates the amounts of resources that a node has.
 fn resources(status: &Located<'_>, faults: &mut Faults) {
     for list in ["capacity", "allocatable"].map(|name| status.get(name)) {
@@ -116,6 +162,7 @@ fn resources(status: &Located<'_>, faults: &mut Faults) {
 
 fn validate_status(new: &Located<'_>, _: &Located<'_>, faults: &mut Faults) {
     let status = new.get("status");
+    avoided_pods(new, faults);
     resources(&status, faults);
     declared_features(&status.get("declaredFeatures"), faults);
     addresses(&status.get("addresses"), faults);
@@ -236,8 +283,9 @@ fn prepare_create(object: &mut Value) {
     let Some(spec) = section(object, "spec") else { return };
     let taints = spec.entry("taints").or_insert_with(|| json!([]));
     let taint = json!({"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"});
+    let is_same = |other: &Value| ["key", "effect"].into_iter().all(|field| other[field] == taint[field]);
     if let Some(taints) = taints.as_array_mut()
-        && !taints.contains(&taint)
+        && !taints.iter().any(is_same)
     {
         taints.push(taint);
     }

@@ -26,6 +26,7 @@ pub(in crate::kinds) fn kind() -> BuiltInKind {
     BuiltInKind {
         rules: Rules {
             metadata_passes: MetadataPass::VALIDATE_TWICE,
+            dates_update: Some(date_phase),
             deletion: Deletion {
                 returns_object: true,
                 ..Deletion::default()
@@ -59,6 +60,22 @@ fn prepare_create(object: &mut Value) {
     status.insert("phase".to_owned(), json!("Pending"));
     if let Some(created) = created {
         status.insert("lastPhaseTransitionTime".to_owned(), created);
+    }
+}
+
+/// Writes the time at which the phase has changed, unless the client writes another one.
+fn date_phase(new: &mut Value, old: &Value, now: &str) {
+    const SINCE: &str = "lastPhaseTransitionTime";
+    let (was, is_same) = (&old["status"], new["status"]["phase"] == old["status"]["phase"]);
+    let Some(status) = section(new, "status") else { return };
+    let since = status.get(SINCE).unwrap_or(&Value::Null);
+    let next = match is_same {
+        true if since.is_null() => was[SINCE].clone(),
+        false if since.is_null() || *since == was[SINCE] => json!(now),
+        _ => return,
+    };
+    if !next.is_null() {
+        status.insert(SINCE.to_owned(), next);
     }
 }
 
@@ -238,7 +255,11 @@ fn validate_update(new: &Located<'_>, old: &Located<'_>, faults: &mut Faults) {
     validate(new, faults);
     validate(new, faults);
     let (spec, before) = (new.get("spec"), old.get("spec"));
-    if SOURCES.iter().any(|name| !spec.get(name).is_like(&before.get(name))) {
+    let has_changed = SOURCES.iter().any(|name| match *name {
+        "csi" => has_another_driver(&spec.get("csi"), &before.get("csi")),
+        name => !spec.get(name).is_like(&before.get(name)),
+    });
+    if has_changed {
         faults.forbidden(
             &spec.called("spec.persistentvolumesource"),
             "spec.persistentvolumesource is immutable after creation",
@@ -250,6 +271,20 @@ fn validate_update(new: &Located<'_>, old: &Located<'_>, faults: &mut Faults) {
     if before.get("volumeAttributesClassName").is_set() && !class.is_set() {
         faults.forbidden(&class, "update from non-nil value to nil is forbidden");
     }
+}
+
+/// Whether the source of a CSI volume has changed. A volume without a secret for its expansion may get one.
+fn has_another_driver(new: &Located<'_>, old: &Located<'_>) -> bool {
+    const SECRET: &str = "controllerExpandSecretRef";
+    let mut csi = new.value.clone();
+    if let (false, true, Some(fields)) = (old.get(SECRET).is_set(), old.is_set(), csi.as_object_mut()) {
+        fields.remove(SECRET);
+    }
+    let csi = Located {
+        value: &csi,
+        path: new.path.clone(),
+    };
+    !csi.is_like(old)
 }
 
 /// Labels of nodes, and those by which they were replaced.

@@ -113,10 +113,16 @@ fn validate_update(new: &Located<'_>, old: &Located<'_>, faults: &mut Faults) {
         forget(&mut was, "/volumeName");
     }
     let class = spec.get("storageClassName");
-    let annotation = old.at("metadata.annotations").get(CLASS);
+    let [note, annotation] = [new, old].map(|claim| claim.at("metadata.annotations").get(CLASS));
     let completes = class.is_set() && !before.get("storageClassName").is_set();
-    if completes && (!annotation.is_set() || annotation.str() == class.str()) {
+    let is_annotated = annotation.is_set() && annotation.str() == class.str();
+    if completes && (!annotation.is_set() || is_annotated) {
         forget(&mut now, "/storageClassName");
+    }
+    // The field may replace the annotation.
+    let replaces = completes && is_annotated && (!note.is_set() || note.value == annotation.value);
+    if !replaces {
+        faults.immutable_text(&note, &annotation);
     }
     if bound {
         for place in ["/resources/requests/storage", "/volumeAttributesClassName"] {
@@ -143,6 +149,22 @@ fn validate_update(new: &Located<'_>, old: &Located<'_>, faults: &mut Faults) {
         faults.forbidden(&wanted, "field can not be less than status.capacity");
     }
     faults.immutable(&spec.get("volumeMode").called("volumeMode"), &before.get("volumeMode"));
+    let attributes = spec.get("volumeAttributesClassName");
+    let is_applied = old.at("status.currentVolumeAttributesClassName").is_set();
+    if is_applied && attributes.value != before.get("volumeAttributesClassName").value {
+        attributes_class(&attributes, faults);
+    }
+}
+
+/// Checks that an applied VolumeAttributesClass is replaced by another one.
+fn attributes_class(at: &Located<'_>, faults: &mut Faults) {
+    let what = match at.value {
+        Value::Null => "nil",
+        Value::String(name) if name.is_empty() => "empty string",
+        _ => return,
+    };
+    let detail = format!("update to {what} is forbidden when status.currentVolumeAttributesClassName is not nil");
+    faults.forbidden(at, &detail);
 }
 
 const RESIZE_STATES: [&str; 5] = [

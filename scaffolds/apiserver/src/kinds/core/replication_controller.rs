@@ -71,12 +71,13 @@ fn default(object: &mut Fields) {
 
 fn validate(at: &Located<'_>, faults: &mut Faults) {
     let spec = at.get("spec");
-    faults.not_negative(&spec.get("minReadySeconds"));
+    for name in ["replicas", "minReadySeconds"] {
+        faults.declared(|faults| faults.not_negative(&spec.get(name)));
+    }
     let selector = spec.get("selector");
     if selector.len() == 0 {
         faults.required(&selector, "");
     }
-    faults.not_negative(&spec.get("replicas"));
     if !spec.get("template").is_set() {
         return faults.required(&spec.get("template"), "");
     }

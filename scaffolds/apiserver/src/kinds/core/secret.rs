@@ -1,13 +1,16 @@
 //! Secrets.
 
-use kubewright_machinery::base64::{self, Encoding};
+use kubewright_machinery::{
+    base64::{self, Encoding},
+    go,
+};
 use serde_json::{Value, json};
 
 use crate::{
+    json,
     kinds::{
         edit::{section, set_text},
         faults::Faults,
-        go_json,
         keyed_data::{MOST, bytes, fixed, keys},
         kind::{BuiltInKind, Change, Selectable, Warnings},
         located::Located,
@@ -96,10 +99,12 @@ fn docker(at: &Located<'_>, faults: &mut Faults) {
     if !at.is_set() {
         return faults.required(at, "");
     }
-    let bytes = bytes(at);
-    let detail = match go_json::read(&String::from_utf8_lossy(&bytes)) {
-        Ok(Value::Object(_) | Value::Null) => return,
-        Ok(value) => go_json::mismatch(&value, "value of type map[string]interface {}"),
+    let detail = match json::read(&bytes(at)) {
+        Ok((Value::Object(_) | Value::Null, _)) => return,
+        Ok((value, _)) => format!(
+            "json: cannot unmarshal {} into Go value of type map[string]interface {{}}",
+            go::kind(&value)
+        ),
         Err(why) => why,
     };
     faults.invalid_as(at, "\"<secret contents redacted>\"", &detail);

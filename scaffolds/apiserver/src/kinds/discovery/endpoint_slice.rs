@@ -1,12 +1,13 @@
 //! EndpointSlices.
 
-use std::{collections::BTreeSet, net::IpAddr};
+use std::collections::BTreeSet;
 
 use serde_json::Value;
 
 use crate::{
+    ip::{self, is_ipv6},
     kinds::{
-        address::endpoint_ip,
+        address::{self, canonical_ip, endpoint_ip},
         address_form::warn_of_ip,
         edit::{Fields, set},
         faults::{Faults, quoted},
@@ -117,19 +118,17 @@ fn slice_endpoint(endpoint: &Located<'_>, kind: &str, faults: &mut Faults) {
         faults.too_many(&addresses, 100);
     }
     for address in addresses.items() {
-        let whole = Located {
-            value: address.value,
-            path: addresses.path.clone(),
+        let is_valid = match kind {
+            "IPv4" => address::ip(&address, &[], faults),
+            "IPv6" => canonical_ip(&address, faults),
+            "FQDN" => {
+                domain(&address, faults);
+                false
+            }
+            _ => false,
         };
-        match (kind, address.str().parse::<IpAddr>()) {
-            ("IPv4", Ok(IpAddr::V6(_))) => faults.invalid(&whole, "must be an IPv4 address"),
-            ("IPv6", Ok(IpAddr::V4(_))) => faults.invalid(&whole, "must be an IPv6 address"),
-            _ => {}
-        }
-        match kind {
-            "IPv4" | "IPv6" => endpoint_ip(&address, faults),
-            "FQDN" => domain(&address, faults),
-            _ => {}
+        if is_valid {
+            of_family(&address, kind, &addresses.path, faults);
         }
     }
     if endpoint.get("nodeName").is_set() {
@@ -145,6 +144,15 @@ fn slice_endpoint(endpoint: &Located<'_>, kind: &str, faults: &mut Faults) {
         }
         hints(&list, format, faults);
     }
+}
+
+/// Checks that an address is one of this family, which upstream notes at the path of the list, and that endpoints can have it.
+fn of_family(at: &Located<'_>, family: &str, list: &str, faults: &mut Faults) {
+    let is_of_v6 = ip::parse(at.str()).is_some_and(|ip| is_ipv6(&ip));
+    if is_of_v6 != (family == "IPv6") {
+        faults.invalid(&at.called(list), &format!("must be an {family} address"));
+    }
+    endpoint_ip(at, faults);
 }
 
 /// Checks the name of a host with its domain.

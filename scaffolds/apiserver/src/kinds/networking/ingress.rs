@@ -1,10 +1,9 @@
 //! Ingresses.
 
-use std::net::IpAddr;
-
 use serde_json::{Value, json};
 
 use crate::{
+    ip,
     kinds::{
         faults::{Faults, quoted},
         format::{label, port_name, subdomain, wildcard},
@@ -25,9 +24,13 @@ pub(in crate::kinds) fn kind() -> BuiltInKind {
             etcd_directory: Some("ingress"),
             ..Rules::default()
         },
-        validate,
+        distinguishes_empty: &["spec"],
+        validate: |at, faults| {
+            validate(at, faults);
+            annotation(at, faults);
+        },
         validate_update: |new, _, faults| validate(new, faults),
-        validate_status: |new, _, faults| load_balancer::validate_status(new, faults),
+        validate_status: load_balancer::validate_status,
         warnings,
         status_warnings: load_balancer::status_warnings,
         cells,
@@ -39,7 +42,11 @@ fn validate(at: &Located<'_>, faults: &mut Faults) {
     let spec = at.get("spec");
     let (rules, default) = (spec.get("rules"), spec.get("defaultBackend"));
     if rules.len() == 0 && !default.is_set() {
-        faults.invalid_as(&spec, "null", "either `defaultBackend` or `rules` must be specified");
+        faults.invalid_as(
+            &spec,
+            &rules.value.to_string(),
+            "either `defaultBackend` or `rules` must be specified",
+        );
     }
     if default.is_set() {
         backend(&default, faults);
@@ -62,10 +69,11 @@ fn validate(at: &Located<'_>, faults: &mut Faults) {
     if class.is_set() {
         faults.format(&class, subdomain);
     }
-    annotation(at, &class, faults);
 }
 
-fn annotation(at: &Located<'_>, class: &Located<'_>, faults: &mut Faults) {
+/// Checks the annotation for the class. Only a new Ingress must agree with it.
+fn annotation(at: &Located<'_>, faults: &mut Faults) {
+    let class = at.at("spec.ingressClassName");
     let old = at.at("metadata.annotations").get("kubernetes.io/ingress.class");
     if old.is_set() && class.is_set() && old.value != class.value {
         let place = old.called("annotations.kubernetes.io/ingress.class");
@@ -77,7 +85,7 @@ fn host(at: &Located<'_>, faults: &mut Faults) {
     if at.str().is_empty() {
         return;
     }
-    if at.str().parse::<IpAddr>().is_ok() {
+    if ip::parse(at.str()).is_some() {
         faults.invalid(at, "must be a DNS name, not an IP address");
     }
     faults.format(at, if at.str().contains('*') { wildcard } else { subdomain });

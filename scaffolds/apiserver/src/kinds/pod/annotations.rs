@@ -2,14 +2,17 @@
 
 use std::collections::BTreeSet;
 
+use kubewright_machinery::go;
 use serde_json::{Map, Value, json};
 
-use crate::kinds::{
-    edit::{Fields, within},
-    faults::{Faults, quoted},
-    go_json,
-    located::Located,
-    pod::{container::all, mounts::descending, spec::tolerations},
+use crate::{
+    json,
+    kinds::{
+        edit::{Fields, within},
+        faults::{Faults, quoted},
+        located::Located,
+        pod::{container::all, mounts::descending, spec::tolerations},
+    },
 };
 
 /// The mark of static Pods, which the kubelet mirrors.
@@ -131,12 +134,12 @@ const FIELDS: [(&str, &str, &str); 5] = [
 fn read_tolerations(text: &str) -> Result<Value, String> {
     let list = match text {
         "" => Value::Null,
-        _ => go_json::read(text)?,
+        _ => json::read(text.as_bytes())?.0,
     };
     let items = match list {
         Value::Null => Vec::new(),
         Value::Array(items) => items,
-        other => return Err(go_json::mismatch(&other, "value of type []core.Toleration")),
+        other => return Err(mismatch(&other, "value of type []core.Toleration")),
     };
     items.into_iter().map(read_toleration).collect()
 }
@@ -145,7 +148,7 @@ fn read_toleration(item: Value) -> Result<Value, String> {
     let fields = match item {
         Value::Null => Map::new(),
         Value::Object(fields) => fields,
-        other => return Err(go_json::mismatch(&other, "value of type core.Toleration")),
+        other => return Err(mismatch(&other, "value of type core.Toleration")),
     };
     let mut read = Map::new();
     for (key, value) in fields.into_iter().filter(|(_, value)| !value.is_null()) {
@@ -159,11 +162,16 @@ fn read_toleration(item: Value) -> Result<Value, String> {
         };
         if !fits {
             let field = format!("struct field Toleration.{shown} of type {kind}");
-            return Err(go_json::mismatch(&value, &field));
+            return Err(mismatch(&value, &field));
         }
         read.insert((*name).to_owned(), value);
     }
     Ok(read.into())
+}
+
+/// Go's error about a value that does not fit `target`.
+fn mismatch(value: &Value, target: &str) -> String {
+    format!("json: cannot unmarshal {} into Go {target}", go::kind(value))
 }
 
 /// Checks that an update neither adds, removes nor changes annotations that are fixed.

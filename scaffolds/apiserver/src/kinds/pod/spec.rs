@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::kinds::{
+    address,
     amounts::requirements,
     faults::{Faults, quoted},
     format::{label, label_value, qualified, search_domain, subdomain},
@@ -81,12 +82,7 @@ pub(in crate::kinds) fn pod_spec(spec: &Located<'_>, metadata: Option<&Located<'
     hostname_override(spec, faults);
     tolerations(&spec.get("tolerations"), faults);
     for alias in spec.get("hostAliases").items() {
-        if alias.get("ip").str().parse::<std::net::IpAddr>().is_err() {
-            faults.invalid(
-                &alias.get("ip"),
-                "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)",
-            );
-        }
+        address::ip(&alias.get("ip"), &[], faults);
         alias
             .get("hostnames")
             .items()
@@ -193,11 +189,8 @@ fn dns(spec: &Located<'_>, faults: &mut Faults) {
     if servers.len() > 3 {
         faults.invalid(&servers, "must not have more than 3 nameservers");
     }
-    for server in servers
-        .items()
-        .filter(|server| server.str().parse::<std::net::IpAddr>().is_err())
-    {
-        faults.invalid(&server, "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)");
+    for server in servers.items() {
+        address::ip(&server, &[], faults);
     }
     let searches = config.get("searches");
     if searches.len() > 32 {

@@ -35,17 +35,20 @@ pub(in crate::kinds) fn validate(at: &Located<'_>, faults: &mut Faults) {
         &["Role", "ClusterRole"]
     };
     faults.one_of(&role.get("kind"), kinds);
-    faults.required_format(&role.get("name"), path_segment);
+    if !role.get("name").str().is_empty() {
+        faults.format(&role.get("name"), path_segment);
+    }
     for subject in at.get("subjects").items() {
         subject_of(&subject, of_cluster, faults);
+    }
+    let named = at.get("subjects").items().chain([role]).map(|at| at.get("name"));
+    for name in named.filter(|name| name.str().is_empty()) {
+        faults.declared(|faults| faults.required(&name, ""));
     }
 }
 
 fn subject_of(subject: &Located<'_>, of_cluster: bool, faults: &mut Faults) {
     let (name, group, namespace) = (subject.get("name"), subject.get("apiGroup"), subject.get("namespace"));
-    if name.str().is_empty() {
-        faults.required(&name, "");
-    }
     match subject.get("kind").str() {
         "ServiceAccount" => {
             if !name.str().is_empty() {

@@ -19,15 +19,7 @@ pub(in crate::kinds) fn validate(at: &Located<'_>, of_cluster: bool, faults: &mu
         for item in selectors.items() {
             let before = faults.len();
             selector(&item, faults);
-            let is_wrong = |rule: Located<'_>| {
-                let (operator, values) = (rule.get("operator").str(), rule.get("values").len());
-                match operator {
-                    "In" | "NotIn" => values == 0,
-                    "Exists" | "DoesNotExist" => values > 0,
-                    _ => true,
-                }
-            };
-            if faults.len() > before && item.get("matchExpressions").items().any(is_wrong) {
+            if faults.len() > before {
                 faults.invalid_as(&item, "null", "invalid label selector.");
             }
         }

@@ -44,7 +44,7 @@ fn default(class: &mut Fields) {
 fn validate(at: &Located<'_>, faults: &mut Faults) {
     let provisioner = at.get("provisioner");
     if provisioner.str().is_empty() {
-        faults.required(&provisioner, "");
+        faults.declared(|faults| faults.required(&provisioner, ""));
     } else {
         for sentence in qualified(&provisioner.str().to_lowercase()) {
             faults.invalid(&provisioner, &sentence);

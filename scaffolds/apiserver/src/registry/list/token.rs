@@ -3,7 +3,7 @@
 use kubewright_machinery::base64::{self, Encoding};
 use serde_json::{Value, json};
 
-use crate::{request::json, status::Status};
+use crate::{json, status::Status};
 
 /// The only version of the format.
 const VERSION: &str = "meta.k8s.io/v1";

@@ -64,7 +64,7 @@ async fn create(work: &Work<'_>, attempt: &Attempt<'_>, new: Decoded) -> Result<
     } = new;
     let resource = work.resource();
     meta::system::wipe(&mut object);
-    meta::system::fill(&mut object, &work.now);
+    meta::system::fill(&mut object, resource.rules().name, &work.now);
     let warnings = resource.strategy.early_warnings(&object);
     warnings.into_iter().for_each(|sentence| work.warn(sentence));
     resource

@@ -139,7 +139,7 @@ impl Live {
             "finalize" => put(new, "status", live.get("status").cloned()),
             _ => strategy.prepare_for_update(part(work.call), new, live),
         }
-        if let (Some(date), false) = (rules.dates_update, work.call.subresource.is_empty()) {
+        if let Some(date) = rules.dates_update {
             date(new, live, &work.now);
         }
         // Upstream's status strategies do not count, whatever else of the object their endpoint writes.

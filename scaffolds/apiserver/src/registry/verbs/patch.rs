@@ -128,7 +128,7 @@ fn applied(work: &Work, live: Option<&Value>, options: &WriteOptions) -> Result<
     let has_pruned = !resource.rules().is_built_in && unknown.iter().any(is_kept);
     // Upstream, an apply that changes no field returns no object, and the live one is written back without defaults.
     if live.is_none_or(|live| !apply::have_equal_fields(live, &new)) {
-        resource.strategy.default(&mut new);
+        work.default(&mut new);
     }
     Ok(Decoded {
         object: new,
@@ -141,12 +141,15 @@ fn applied(work: &Work, live: Option<&Value>, options: &WriteOptions) -> Result<
 /// `title` is the namespace and name in the configuration.
 fn unconverted(resource: &Resource, title: &str, status: Status) -> Status {
     let beginning = format!("{}: ", body::cannot(&Value::Null, resource));
-    let why = match status.message.strip_prefix(&beginning) {
-        Some(why) if resource.rules().is_built_in => why,
-        _ => return status,
-    };
+    if !resource.rules().is_built_in {
+        return status;
+    }
     let slash = if resource.group.is_empty() { "/" } else { "" };
     let kind = format!("{slash}{}, Kind={}", resource.api_version(), resource.names.kind);
+    let Some(why) = status.message.strip_prefix(&beginning) else {
+        let message = format!("failed to convert to unversioned ({title}; {kind}): {}", status.message);
+        return Status::new(500, "", message);
+    };
     let message = format!(
         "failed to convert new object ({title}; {kind}) to proper version: unable to convert unstructured object to \
          {kind}: {why}"

@@ -63,7 +63,7 @@ pub fn decode(work: &Work, live: &Value, format: Format, validation: Validation)
         Err(status) => return Err(status),
     };
     strict::judge(work, validation, strict_errors, |sentence| refuse(&sentence))?;
-    resource.strategy.default(&mut object);
+    work.default(&mut object);
     Ok(Decoded {
         object,
         has_empties,

@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
+use crate::ip::{self, is_ipv6};
 use crate::kinds::{
+    address,
     faults::{Faults, quoted},
     format::{label, qualified, subdomain},
     located::Located,
@@ -34,14 +36,14 @@ pub(super) fn validate(new: &Located<'_>, old: &Located<'_>, faults: &mut Faults
     transitions(&spec, [&status, &old.get("status")], faults);
     claims(&spec, &status, faults);
     extended_claim(&spec, &status.get("extendedResourceClaimStatus"), faults);
-    addresses(&status.get("podIPs"), faults);
+    addresses(&status.get("podIPs"), &old.at("status.podIPs"), faults);
     let hosts = status.get("hostIPs");
     if let Some(first) = hosts.items().next().map(|host| host.get("ip"))
         && first.str() != status.get("hostIP").str()
     {
         faults.invalid(&first, "must be equal to `hostIP`");
     }
-    addresses(&hosts, faults);
+    addresses(&hosts, &old.at("status.hostIPs"), faults);
     let is_windows = spec.at("os.name").str() == "windows";
     for (containers, states) in LISTS {
         for state in status.get(states).items() {
@@ -269,23 +271,24 @@ fn is_claim(text: &str, container: &Located<'_>, status: &Located<'_>) -> bool {
         || extended.get("requestMappings").items().any(|mapping| mapped(&mapping))
 }
 
-/// Validates the addresses of a Pod or its host: at most one of each family.
-fn addresses(at: &Located<'_>, faults: &mut Faults) {
-    let mut families = Vec::new();
+/// Validates the addresses of a Pod or its host: at most one of each family. The `old` ones were accepted before.
+fn addresses(at: &Located<'_>, old: &Located<'_>, faults: &mut Faults) {
+    let known: Vec<&str> = old.items().map(|item| item.get("ip").str()).collect();
     for item in at.items() {
-        match item.get("ip").str().parse::<std::net::IpAddr>() {
-            Ok(address) => families.push(address.is_ipv6()),
-            Err(_) => {
-                let place = item.get("ip").called(&item.path);
-                faults.invalid(&place, "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)");
-            }
-        }
+        address::ip(&item.get("ip").called(&item.path), &known, faults);
     }
-    if families.len() < at.len() {
-        if at.len() > 1 {
-            faults.internal(at, "failed to check for dual stack with error:invalid IP");
-        }
-    } else if at.len() > 1 && (at.len() > 2 || families.first() == families.last()) {
+    if at.len() < 2 {
+        return;
+    }
+    let read = |item: Located<'_>| ip::parse(item.get("ip").str()).as_ref().map(is_ipv6);
+    let families: Vec<Option<bool>> = at.items().map(read).collect();
+    let unreadable = families.iter().position(Option::is_none);
+    if let Some(index) = unreadable {
+        let text = at.items().nth(index).map_or("", |item| item.get("ip").str());
+        let why = format!("failed to check for dual stack with error:invalid IP[{index}]: {text}");
+        faults.internal(at, &why);
+    }
+    if unreadable.is_some() || families.len() > 2 || families.first() == families.last() {
         let shown: Vec<String> = at
             .items()
             .map(|item| format!("{{\"IP\":{}}}", quoted(item.get("ip").str())))

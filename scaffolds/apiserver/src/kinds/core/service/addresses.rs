@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     allocation::{Holders, start},
+    ip::{self, is_ipv6},
     kinds::{core::service::type_change::has_address, edit::text, faults::Faults, located::Located},
 };
 
@@ -57,12 +58,31 @@ pub(in crate::kinds) fn policy(spec: &Located<'_>, before: usize, faults: &mut F
         return;
     }
     let (policy, count) = (spec.get("ipFamilyPolicy"), spec.get("ipFamilies").len());
+    if policy.str() == "SingleStack" && spec.get("clusterIPs").len() == 2 {
+        let sentence = "must be 'RequireDualStack' or 'PreferDualStack' when multiple cluster IPs are specified";
+        faults.invalid(&policy, sentence);
+    }
     if policy.str() == "SingleStack" && count == 2 {
         let sentence = "must be 'RequireDualStack' or 'PreferDualStack' when multiple IP families are specified";
         faults.invalid(&policy, sentence);
     } else if policy.str() != "SingleStack" && (1..before).contains(&count) {
         faults.invalid(&policy, "must be 'SingleStack' to release the secondary IP family");
     }
+}
+
+/// Checks the addresses whose families are not specified: the cluster has IPv4 only.
+pub(in crate::kinds) fn unconfigured(spec: &Located<'_>, faults: &mut Faults) {
+    if !has_address(spec.get("type").str()) {
+        return;
+    }
+    let (ips, known) = (spec.get("clusterIPs"), spec.get("ipFamilies").len());
+    for ip in ips.items().skip(known).filter(|ip| is_of_v6(ip.str())) {
+        faults.invalid(&ips.called(&ip.path), "IPv6 is not configured on this cluster");
+    }
+}
+
+fn is_of_v6(ip: &str) -> bool {
+    ip::parse(ip).is_some_and(|ip| is_ipv6(&ip))
 }
 
 /// Checks the IP families: the cluster has IPv4 only.
@@ -102,15 +122,19 @@ pub(in crate::kinds) fn give(spec: &mut Map<String, Value>, owner: &str, is_give
         spec.insert("ipFamilyPolicy".to_owned(), json!(policy));
     }
     let both = dual && text(spec, "ipFamilyPolicy") != "SingleStack";
-    let families = spec.entry("ipFamilies").or_insert_with(|| json!(["IPv4"]));
-    if let Some(families) = families.as_array_mut()
+    // Without families, [`unconfigured`] refuses an IPv6 address.
+    if !is_of_v6(&wanted) {
+        spec.entry("ipFamilies").or_insert_with(|| json!(["IPv4"]));
+    }
+    if let Some(families) = spec.get_mut("ipFamilies").and_then(Value::as_array_mut)
         && let [first] = families.as_slice()
         && both
     {
         let other = if first == "IPv4" { "IPv6" } else { "IPv4" };
         families.push(json!(other));
     }
-    let needs_ipv6 = families.get(0).is_some_and(|first| first == "IPv6");
+    let first = spec.get("ipFamilies").and_then(|families| families.get(0));
+    let needs_ipv6 = first.is_some_and(|first| first == "IPv6");
     match wanted.as_str() {
         "None" => {}
         // [`families`] refuses the Service.

@@ -90,6 +90,7 @@ fn check(service: &Value, old: Option<&Value>, held: &Holders) -> Vec<Cause> {
     {
         let families = before.map_or(0, |before| before.get("ipFamilies").len());
         addresses::policy(&spec, families, &mut faults);
+        addresses::unconfigured(&spec, &mut faults);
         if faults.is_empty() {
             addresses::families(&spec, &mut faults);
         }

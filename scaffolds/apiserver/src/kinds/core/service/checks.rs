@@ -1,11 +1,12 @@
 //! Validation of Services and of their updates.
 
-use std::{collections::BTreeSet, net::IpAddr};
+use std::collections::BTreeSet;
 
 use serde_json::Value;
 
+use crate::ip::{self, is_ipv6};
 use crate::kinds::{
-    address::{IP, Network, endpoint_ip},
+    address::{self, Network, endpoint_ip},
     core::service::node_ports,
     faults::{Faults, quoted},
     format::{PROTOCOLS, label, qualified, subdomain},
@@ -14,7 +15,9 @@ use crate::kinds::{
     located::Located,
 };
 
-pub(in crate::kinds) fn validate(at: &Located<'_>, faults: &mut Faults) {
+/// Validates a new Service, or a changed one, given the one before.
+pub(in crate::kinds) fn validate(at: &Located<'_>, old: Option<&Located<'_>>, faults: &mut Faults) {
+    topology(&at.at("metadata.annotations"), faults);
     let spec = at.get("spec");
     let kind = spec.get("type").str();
     let headless = is_headless(&spec);
@@ -26,18 +29,39 @@ pub(in crate::kinds) fn validate(at: &Located<'_>, faults: &mut Faults) {
     labels(&spec.get("selector"), faults);
     affinity(&spec, faults);
     if kind != "ExternalName" {
-        cluster_ips(&spec, faults);
+        cluster_ips(&spec, &known(old, "clusterIPs"), faults);
     }
+    let external = known(old, "externalIPs");
     for ip in spec.get("externalIPs").items() {
-        endpoint_ip(&ip, faults);
+        if address::ip(&ip, &external, faults) {
+            endpoint_ip(&ip, faults);
+        }
     }
     faults.one_of(
         &spec.get("type"),
         &["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"],
     );
     port_conflicts(&spec, kind, faults);
+    source_ranges(at, old, faults);
     balancer(&spec, kind, faults);
     traffic(&spec, kind, faults);
+}
+
+/// The texts in a list of the former spec.
+fn known<'a>(old: Option<&Located<'a>>, list: &str) -> Vec<&'a str> {
+    let list = old.map(|old| old.get("spec").get(list));
+    list.iter().flat_map(Located::items).map(|item| item.str()).collect()
+}
+
+const TOPOLOGY_MODE: &str = "service.kubernetes.io/topology-mode";
+const TOPOLOGY_HINTS: &str = "service.kubernetes.io/topology-aware-hints";
+
+fn topology(notes: &Located<'_>, faults: &mut Faults) {
+    let (mode, hints) = (notes.get(TOPOLOGY_MODE), notes.get(TOPOLOGY_HINTS));
+    if mode.is_set() && hints.is_set() && mode.str() != hints.str() {
+        let detail = format!("must match annotations[{TOPOLOGY_HINTS}] when both are specified");
+        faults.invalid(&mode.called(&format!("{}[{TOPOLOGY_MODE}]", notes.path)), &detail);
+    }
 }
 
 /// Whether a Service is headless. Only `clusterIPs` matters: a Service that a write of its status creates may have a
@@ -118,7 +142,7 @@ fn affinity(spec: &Located<'_>, faults: &mut Faults) {
     }
 }
 
-fn cluster_ips(spec: &Located<'_>, faults: &mut Faults) {
+fn cluster_ips(spec: &Located<'_>, old: &[&str], faults: &mut Faults) {
     let (first, ips) = (spec.get("clusterIP"), spec.get("clusterIPs"));
     match (first.str(), ips.items().next()) {
         ("", None) => {}
@@ -145,10 +169,8 @@ fn cluster_ips(spec: &Located<'_>, faults: &mut Faults) {
             if ips.len() > 1 {
                 faults.invalid(&ips, "'None' must be the first and only value");
             }
-        } else if let Ok(ip) = ip.str().parse::<IpAddr>() {
-            parsed.push(ip);
-        } else {
-            faults.invalid(&ip, IP);
+        } else if address::ip(&ip, old, faults) {
+            parsed.extend(ip::parse(ip.str()));
         }
     }
     let are_sound = faults.len() == before;
@@ -158,12 +180,12 @@ fn cluster_ips(spec: &Located<'_>, faults: &mut Faults) {
     if !are_sound {
         return;
     }
-    let is_dual = parsed.iter().any(IpAddr::is_ipv4) && parsed.iter().any(IpAddr::is_ipv6);
+    let is_dual = parsed.iter().any(is_ipv6) && !parsed.iter().all(is_ipv6);
     if parsed.len() > 1 && !is_dual {
         faults.invalid(&ips, "may specify no more than one IP for each IP family");
     }
     for (index, ((at, ip), family)) in ips.items().zip(&parsed).zip(spec.get("ipFamilies").items()).enumerate() {
-        let expected = match (family.str(), ip.is_ipv6()) {
+        let expected = match (family.str(), is_ipv6(ip)) {
             ("IPv4", true) => "IPv4",
             ("IPv6", false) => "IPv6",
             _ => continue,
@@ -202,18 +224,44 @@ fn port_conflicts(spec: &Located<'_>, kind: &str, faults: &mut Faults) {
     }
 }
 
-fn balancer(spec: &Located<'_>, kind: &str, faults: &mut Faults) {
-    let is_balancer = kind == "LoadBalancer";
-    let only = "may only be used when `type` is 'LoadBalancer'";
-    let ranges = spec
+const ONLY_BALANCERS: &str = "may only be used when `type` is 'LoadBalancer'";
+
+/// The annotation that the field `loadBalancerSourceRanges` has replaced.
+const SOURCE_RANGES: &str = "service.beta.kubernetes.io/load-balancer-source-ranges";
+
+/// Validates the networks from which clients may reach a load balancer. The field takes precedence over the annotation.
+fn source_ranges(at: &Located<'_>, old: Option<&Located<'_>>, faults: &mut Faults) {
+    let (spec, notes) = (at.get("spec"), at.at("metadata.annotations"));
+    let is_balancer = spec.get("type").str() == "LoadBalancer";
+    let field = spec
         .get("loadBalancerSourceRanges")
         .called(&format!("{}.LoadBalancerSourceRanges", spec.path));
-    if ranges.len() > 0 && !is_balancer {
-        faults.forbidden(&ranges, only);
+    let annotation = notes
+        .get(SOURCE_RANGES)
+        .called(&format!("{}[{SOURCE_RANGES}]", notes.path));
+    let ranges = if field.len() > 0 { &field } else { &annotation };
+    if ranges.is_set() && !is_balancer {
+        faults.forbidden(ranges, ONLY_BALANCERS);
     }
-    for range in ranges.items() {
-        Network::read(&range, range.str().trim(), faults);
+    if field.len() > 0 {
+        let known: Vec<&str> = known(old, "loadBalancerSourceRanges")
+            .into_iter()
+            .map(str::trim)
+            .collect();
+        let new = field.items().filter(|range| !known.contains(&range.str().trim()));
+        return new.for_each(|range| _ = Network::read(&range, range.str().trim(), faults));
     }
+    let was = old.map(|old| old.at("metadata.annotations").get(SOURCE_RANGES));
+    let text = annotation.str().trim();
+    if !text.is_empty() && was.is_none_or(|was| was.value != annotation.value) {
+        for range in text.split(',') {
+            Network::read(&annotation, range.trim(), faults);
+        }
+    }
+}
+
+fn balancer(spec: &Located<'_>, kind: &str, faults: &mut Faults) {
+    let (is_balancer, only) = (kind == "LoadBalancer", ONLY_BALANCERS);
     let allocate = spec.get("allocateLoadBalancerNodePorts");
     if allocate.is_set() && !is_balancer {
         faults.forbidden(&allocate, only);
@@ -304,16 +352,17 @@ pub(in crate::kinds) fn validate_update(new: &Located<'_>, old: &Located<'_>, fa
     if needs_health_check(&spec) && needs_health_check(&before) && health.int() != was.int() {
         faults.forbidden(&health, "field is immutable");
     }
-    validate(new, faults);
+    validate(new, Some(old), faults);
 }
 
-pub(in crate::kinds) fn validate_status(new: &Located<'_>, faults: &mut Faults) {
+pub(in crate::kinds) fn validate_status(new: &Located<'_>, old: &Located<'_>, faults: &mut Faults) {
     let points = new.at("status.loadBalancer.ingress");
     if new.at("spec.type").str() != "LoadBalancer" && points.len() > 0 {
         return faults.forbidden(&points, "may only be used when `spec.type` is 'LoadBalancer'");
     }
-    load_balancer::validate_status(new, faults);
+    let known = load_balancer::known_ips(old);
     for point in points.items() {
+        load_balancer::ip(&point, &known, faults);
         let (ip, mode) = (point.get("ip"), point.get("ipMode"));
         match (ip.str().is_empty(), mode.is_set()) {
             (true, true) => faults.forbidden(&mode, "may not be specified when `ip` is not set"),
@@ -321,5 +370,6 @@ pub(in crate::kinds) fn validate_status(new: &Located<'_>, faults: &mut Faults) 
             (false, false) => faults.required(&mode, "must be specified when `ip` is set"),
             (true, false) => {}
         }
+        load_balancer::hostname(&point, faults);
     }
 }

@@ -38,9 +38,10 @@ pub(in crate::kinds) fn kind() -> BuiltInKind {
             ..Rules::default()
         },
         defaults: &[("core.v1.Service", default)],
-        validate: checks::validate,
+        prepare_update: type_change::clear_status,
+        validate: |new, faults| checks::validate(new, None, faults),
         validate_update: checks::validate_update,
-        validate_status: |new, _, faults| checks::validate_status(new, faults),
+        validate_status: checks::validate_status,
         warnings,
         status_warnings: load_balancer::status_warnings,
         selectable: const {

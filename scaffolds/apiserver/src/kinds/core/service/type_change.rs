@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::kinds::{
-    core::service::node_ports::{needs, needs_health_check, numbers},
+    core::service::node_ports::{needs_health_check, numbers},
     edit::text,
 };
 
@@ -67,9 +67,14 @@ pub(in crate::kinds) fn drop_unneeded(spec: &mut Map<String, Value>, before: &Ma
             &["clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"],
         );
     }
-    if needs(before) && !needs(spec) {
-        let were: Vec<Option<Value>> = numbers(before);
-        if numbers(spec) == were {
+    if is_on_nodes(before) && !is_on_nodes(spec) {
+        let were = numbers(before);
+        // Ports may be added or removed, but not get another number.
+        if numbers(spec)
+            .iter()
+            .flatten()
+            .all(|number| were.contains(&Some(number.clone())))
+        {
             let ports = spec.get_mut("ports").and_then(Value::as_array_mut);
             for port in ports.into_iter().flatten().filter_map(Value::as_object_mut) {
                 port.remove("nodePort");
@@ -84,6 +89,19 @@ pub(in crate::kinds) fn drop_unneeded(spec: &mut Map<String, Value>, before: &Ma
     }
     if is_external(before) && !is_external(spec) {
         forget(spec, before, &["externalTrafficPolicy"]);
+    }
+}
+
+/// Whether a type has ports on nodes, which a load balancer may do without.
+fn is_on_nodes(spec: &Map<String, Value>) -> bool {
+    matches!(text(spec, "type"), "NodePort" | "LoadBalancer")
+}
+
+/// Clears the addresses of the load balancer if the new type has none.
+pub(super) fn clear_status(new: &mut Value, _: &Value) {
+    let is_balancer = new.pointer("/spec/type").is_some_and(|it| it == "LoadBalancer");
+    if let (false, Some(balancer)) = (is_balancer, new.pointer_mut("/status/loadBalancer")) {
+        *balancer = json!({});
     }
 }
 

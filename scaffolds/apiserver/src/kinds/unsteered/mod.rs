@@ -1,17 +1,20 @@
 //! Kinds whose objects are stored and shown, and steer nothing here: flow control (but for headers of answers), API services, addresses, drivers of
 //! volumes and devices. Of their rules only those for defaults, generations and columns are kept.
 
+pub(super) mod devices;
+
 use serde_json::{Value, json};
 
 use super::{
-    edit::{Fields, add_finalizer, keep_metadata, set, set_text, text, within},
-    kind::{BuiltInKind, StructDefault},
+    built_in::drop_disabled,
+    edit::{Fields, add_finalizer, keep_metadata, set, set_text, within},
+    kind::{BuiltInKind, Change, StructDefault, Warnings},
     row::{Row, or},
-    semantic::equal,
+    semantic::{equal, equal_fields},
 };
 use crate::{
     meta,
-    strategy::{Deletion, Rules},
+    strategy::{Deletion, NameRule, Rules},
 };
 
 /// A kind with these columns.
@@ -45,22 +48,25 @@ impl BuiltInKind {
     /// A write of the status leaves all metadata.
     pub(super) fn with_separate_status(mut self) -> Self {
         self.rules.reset_by_status = &["spec", "metadata"];
-        self.prepare_status = |new, old| {
-            for field in [
-                "labels",
-                "annotations",
-                "finalizers",
-                "ownerReferences",
-                "deletionTimestamp",
-            ] {
-                keep_metadata(new, old, field);
-            }
-        };
+        self.prepare_status = keep_all_metadata;
         self
     }
 
     fn with_defaults(self, defaults: &'static [StructDefault]) -> Self {
         Self { defaults, ..self }
+    }
+}
+
+/// Keeps the metadata that clients write.
+fn keep_all_metadata(new: &mut Value, old: &Value) {
+    for field in [
+        "labels",
+        "annotations",
+        "finalizers",
+        "ownerReferences",
+        "deletionTimestamp",
+    ] {
+        keep_metadata(new, old, field);
     }
 }
 
@@ -173,7 +179,7 @@ pub(super) fn priority_level() -> BuiltInKind {
 }
 
 pub(super) fn ip_address() -> BuiltInKind {
-    shown(|row| {
+    let mut address = shown(|row| {
         let parent = row.get("spec.parentRef");
         let mut shown = parent.get("resource").str().to_owned();
         if !parent.get("group").str().is_empty() {
@@ -185,65 +191,13 @@ pub(super) fn ip_address() -> BuiltInKind {
             }
         }
         vec![row.name(), or(&shown.to_lowercase(), "<none>"), row.age()]
-    })
+    });
+    address.rules.name = NameRule::Address;
+    address
 }
 
 pub(super) fn service_cidr() -> BuiltInKind {
     shown(|row| vec![row.name(), json!(joined(row, "spec.cidrs", |item| item)), row.age()]).with_separate_status()
-}
-
-pub(super) fn device_class() -> BuiltInKind {
-    BuiltInKind::default().with_generation().returned_when_deleted()
-}
-
-pub(super) fn device_taint_rule() -> BuiltInKind {
-    shown(|row| {
-        let fields = ["key", "value", "effect", "timeAdded"];
-        texts(row, &fields.map(|field| format!("spec.taint.{field}")))
-    })
-    .with_generation()
-    .returned_when_deleted()
-}
-
-pub(super) fn resource_claim() -> BuiltInKind {
-    shown(|row| {
-        let is_allocated = row.get("status.allocation").is_set();
-        let states = [
-            ("deleted", row.is_deleted()),
-            ("pending", !is_allocated && !row.is_deleted()),
-            ("allocated", is_allocated),
-            ("reserved", is_allocated && row.get("status.reservedFor").len() > 0),
-        ];
-        let states: Vec<&str> = states
-            .iter()
-            .filter(|(_, is_so)| *is_so)
-            .map(|(name, _)| *name)
-            .collect();
-        vec![row.name(), json!(states.join(",")), row.age()]
-    })
-    .returned_when_deleted()
-    .with_separate_status()
-    .with_defaults(&[
-        ("resource.v1.ExactDeviceRequest", default_request),
-        ("resource.v1.DeviceSubRequest", default_request),
-    ])
-}
-
-fn default_request(request: &mut Fields) {
-    set_text(request, "allocationMode", "ExactCount");
-    if text(request, "allocationMode") == "ExactCount" {
-        set_number(request, "count", 1);
-    }
-}
-
-pub(super) fn resource_claim_template() -> BuiltInKind {
-    BuiltInKind::default().returned_when_deleted()
-}
-
-pub(super) fn resource_slice() -> BuiltInKind {
-    shown(|row| texts(row, &["spec.nodeName", "spec.driver", "spec.pool.name"]))
-        .with_generation()
-        .returned_when_deleted()
 }
 
 pub(super) fn csi_driver() -> BuiltInKind {
@@ -292,22 +246,42 @@ pub(super) fn csi_driver() -> BuiltInKind {
                 meta::set(new, "generation", Some(json!(generation + 1)));
             }
         },
-        warnings: |change| {
-            let spec = change.new.get("spec");
-            let lacks = spec.get("tokenRequests").len() > 0 && !spec.get("serviceAccountTokenInSecrets").is_set();
-            lacks.then(|| TOKEN_IN_ATTRIBUTES.to_owned()).into_iter().collect()
-        },
+        warnings: token_warnings,
         ..driver
     }
+}
+
+/// Warns about new requests for tokens.
+fn token_warnings(Change { new, old }: Change<'_, '_>) -> Warnings {
+    let spec = new.get("spec");
+    let requests = spec.get("tokenRequests");
+    let is_changed = old.is_none_or(|old| {
+        let before = old.at("spec.tokenRequests");
+        !equal_fields(
+            "storage.v1.CSIDriverSpec",
+            "tokenRequests",
+            requests.value,
+            before.value,
+        )
+    });
+    let lacks = is_changed && requests.len() > 0 && !spec.get("serviceAccountTokenInSecrets").is_set();
+    lacks.then(|| TOKEN_IN_ATTRIBUTES.to_owned()).into_iter().collect()
 }
 
 const TOKEN_IN_ATTRIBUTES: &str = "spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, set to \
      true to prevent possible logging of tokens in volume attributes";
 
 pub(super) fn csi_node() -> BuiltInKind {
-    shown(|row| vec![row.name(), json!(row.get("spec.drivers").len()), row.age()])
-        .conditional()
-        .returned_when_deleted()
+    BuiltInKind {
+        prepare_status: |new, old| {
+            keep_all_metadata(new, old);
+            drop_disabled("storage.v1.CSINodeStatus", &mut new["status"]);
+        },
+        ..shown(|row| vec![row.name(), json!(row.get("spec.drivers").len()), row.age()])
+            .conditional()
+            .returned_when_deleted()
+            .with_separate_status()
+    }
 }
 
 pub(super) fn csi_storage_capacity() -> BuiltInKind {
@@ -327,6 +301,7 @@ pub(super) fn volume_attachment() -> BuiltInKind {
     })
     .conditional()
     .returned_when_deleted()
+    .with_separate_status()
 }
 
 pub(super) fn volume_attributes_class() -> BuiltInKind {

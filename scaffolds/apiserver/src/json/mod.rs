@@ -247,7 +247,7 @@ impl<'a> JsonReader<'a> {
 }
 
 /// An int64 if its text is one that fits, otherwise a float64, also if it is whole: `1.0`, `1e3`.
-pub(super) fn number(text: &str) -> Result<Number, String> {
+pub fn number(text: &str) -> Result<Number, String> {
     if let Ok(integer) = text.parse::<i64>() {
         return Ok(integer.into());
     }
