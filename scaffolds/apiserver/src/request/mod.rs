@@ -4,6 +4,7 @@ pub mod accept;
 pub mod body;
 pub mod duration;
 pub mod json;
+mod mime;
 pub mod path;
 pub mod query;
 pub mod scalar;
