@@ -107,8 +107,8 @@ pub(in crate::kinds) fn not_more_than_replicas(status: &Located<'_>, names: &[&s
 
 pub(in crate::kinds) fn decrement(new: &Located<'_>, old: &Located<'_>, faults: &mut Faults) {
     let (now, before) = (new.get("collisionCount"), old.get("collisionCount"));
-    if now.int() < before.int() {
-        faults.invalid(&now, "cannot be decremented");
+    if before.is_set() && (!now.is_set() || now.int() < before.int()) {
+        faults.invalid_as(&now, &now.int().to_string(), "cannot be decremented");
     }
 }
 
