@@ -179,6 +179,8 @@ pub struct Deletion {
     pub orphans_dependents: bool,
     /// Whether dependents are left alone whatever the request asks for.
     pub leaves_dependents: bool,
+    /// Whether a request cannot ask for the deletion of an object that the storage cannot read.
+    pub only_readable: bool,
     /// The warning for a request without a propagation policy.
     pub warning: Option<&'static str>,
     /// For kinds with graceful deletion: the grace period of an object in seconds, given the one in the request. With 0

@@ -1,5 +1,6 @@
 //! A Binding assigns a Pod to a node.
 
+use kubewright_machinery::names::{self, Unit};
 use kubewright_schema::{Cause, cause::Path};
 use serde_json::Value;
 
@@ -31,6 +32,10 @@ pub(super) async fn bind(core: &Core, call: &Call, posted: Posted) -> Result<(),
         call,
         dry_run,
     };
+    if call.name.is_empty() {
+        // Only below a Pod is the UID a precondition.
+        meta::system::wipe(&mut binding);
+    }
     admit(Phase::Mutating, core, &attributes, &mut binding).await?;
     let name = meta::text(&binding, "name").to_owned();
     if !call.name.is_empty() && call.name != name {
@@ -42,10 +47,14 @@ pub(super) async fn bind(core: &Core, call: &Call, posted: Posted) -> Result<(),
         return Err(Status::bad_request("Name parameter required."));
     }
     let about = pod::call(core, call, &name)?;
-    let wanted = ["uid", "resourceVersion"].map(|field| meta::text(&binding, field));
+    let wanted = direct::Preconditions {
+        uid: meta::text(&binding, "uid"),
+        resource_version: meta::text(&binding, "resourceVersion"),
+        dry_run,
+    };
     let now = core.now();
     direct::amend(core, &about, dry_run, &|pod| {
-        direct::check(core, &about, wanted, pod)?;
+        direct::check(core, &about, &wanted, pod)?;
         match refusal(pod) {
             Some(why) => Err(Status::conflict(Subject::new("", "pods/binding"), &name, &why)),
             None => {
@@ -66,6 +75,9 @@ fn check(binding: &Value) -> Result<(), Status> {
     }
     if target("name").is_empty() {
         causes.push(at.child("name").required(""));
+    } else if causes.is_empty() {
+        let faults = names::subdomain(target("name"), Unit::Characters);
+        causes.extend(faults.iter().map(|rule| at.child("name").invalid(target("name"), rule)));
     }
     match causes.as_slice() {
         [] => Ok(()),

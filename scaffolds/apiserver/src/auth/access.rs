@@ -15,38 +15,45 @@ const GROUP: &str = "authorization.k8s.io";
 
 /// `SelfSubjectAccessReview`.
 pub(super) fn own(asked: &Asked, review: &Value) -> Result<Value, Status> {
-    check(&review["spec"], Vec::new())?;
-    Ok(answer(asked, asked.user, &review["spec"]))
+    let spec = &review["spec"];
+    let mut causes: Vec<Cause> = attributes_missing(spec)?.into_iter().collect();
+    causes.extend(metadata(review, &[]));
+    refuse_any(&causes)?;
+    Ok(answer(asked, asked.user, spec))
 }
 
 /// `SubjectAccessReview`.
 pub(super) fn subject(asked: &Asked, review: &Value) -> Result<Value, Status> {
     let spec = &review["spec"];
     let user = user_of(spec);
-    let mut causes = Vec::new();
-    if user.name.is_empty() && user.groups.is_empty() {
-        let why = "at least one of user or group must be specified";
-        causes.push(Path::new("spec").child("user").invalid("", why));
-    }
-    check(spec, causes)?;
+    let mut causes = of_user(spec, &user)?;
+    causes.extend(metadata(review, &[]));
+    refuse_any(&causes)?;
     Ok(answer(asked, &user, spec))
 }
 
 /// `LocalSubjectAccessReview`.
 pub(super) fn local(asked: &Asked, review: &Value) -> Result<Value, Status> {
-    let attributes_of = review["spec"].get("resourceAttributes");
+    let spec = &review["spec"];
+    let user = user_of(spec);
+    let mut causes = of_user(spec, &user)?;
+    causes.extend(metadata(review, &["namespace"]));
+    let attributes_of = spec.get("resourceAttributes");
     let said = attributes_of.map(|of| of["namespace"].as_str().unwrap_or_default());
     let namespace = meta::text(review, "namespace");
     if let Some(said) = said.filter(|said| *said != namespace) {
         let field = Path::new("spec").child("resourceAttributes").child("namespace");
-        return refuse(&[field.invalid(said, "must match metadata.namespace")]);
+        causes.push(field.invalid(said, "must match metadata.namespace"));
     }
-    if review["spec"].get("nonResourceAttributes").is_some() {
+    if let Some(other) = spec.get("nonResourceAttributes") {
         let field = Path::new("spec").child("nonResourceAttributes");
-        let shown = attributes(&review["spec"]["nonResourceAttributes"]);
-        return refuse(&[field.invalid(shown, "disallowed on this kind of request")]);
+        causes.push(field.invalid(attributes(other), "disallowed on this kind of request"));
     }
-    subject(asked, review)
+    refuse_any(&causes)?;
+    if namespace.is_empty() {
+        return Err(Status::bad_request("namespace is required on this type: "));
+    }
+    Ok(answer(asked, &user, spec))
 }
 
 /// `SelfSubjectRulesReview`.
@@ -115,18 +122,24 @@ fn user_of(spec: &Value) -> User {
     }
 }
 
+/// Checks a spec that names a user.
+fn of_user(spec: &Value, user: &User) -> Result<Vec<Cause>, Status> {
+    let mut causes: Vec<Cause> = attributes_missing(spec)?.into_iter().collect();
+    if user.name.is_empty() && user.groups.is_empty() {
+        let why = "at least one of user or group must be specified";
+        causes.push(Path::new("spec").child("user").invalid("", why));
+    }
+    Ok(causes)
+}
+
 /// Checks that the spec has attributes of exactly one kind.
-fn check(spec: &Value, mut causes: Vec<Cause>) -> Result<(), Status> {
-    let path = Path::new("spec");
-    match (spec.get("resourceAttributes"), spec.get("nonResourceAttributes")) {
-        (Some(_), Some(other)) => {
-            let why = "cannot be specified in combination with resourceAttributes";
-            causes.insert(0, path.child("nonResourceAttributes").invalid(attributes(other), why));
-        }
-        (None, None) => {
-            let why = "exactly one of nonResourceAttributes or resourceAttributes must be specified";
-            causes.insert(0, path.child("resourceAttributes").invalid(Value::Null, why));
-        }
+///
+/// # Errors
+/// 501 for selectors.
+fn attributes_missing(spec: &Value) -> Result<Option<Cause>, Status> {
+    let shown = match (spec.get("resourceAttributes"), spec.get("nonResourceAttributes")) {
+        (Some(_), Some(other)) => attributes(other),
+        (None, None) => Value::Null,
         (Some(resource), None)
             if ["fieldSelector", "labelSelector"]
                 .iter()
@@ -134,9 +147,31 @@ fn check(spec: &Value, mut causes: Vec<Cause>) -> Result<(), Status> {
         {
             return Err(Status::not_implemented("a selector in an access review"));
         }
-        _ => {}
-    }
-    if causes.is_empty() { Ok(()) } else { refuse(&causes) }
+        _ => return Ok(None),
+    };
+    let why = "exactly one of nonResourceAttributes or resourceAttributes must be specified";
+    Ok(Some(Path::new("spec").invalid(shown, why)))
+}
+
+/// Checks that the metadata is empty, apart from the managed fields and `allowed` fields.
+fn metadata(review: &Value, allowed: &[&str]) -> Option<Cause> {
+    let is_empty = |value: &Value| match value {
+        Value::Null => true,
+        Value::String(text) => text.is_empty(),
+        Value::Number(number) => number.as_i64() == Some(0),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(fields) => fields.is_empty(),
+        Value::Bool(_) => false,
+    };
+    let metadata = meta::of(review);
+    let is_allowed = |field: &str| field == "managedFields" || allowed.contains(&field);
+    let mut others = metadata.iter().filter(|(field, _)| !is_allowed(field));
+    let why = match allowed {
+        [] => "must be empty".to_owned(),
+        allowed => format!("must be empty except for {}", allowed.join(", ")),
+    };
+    let is_set = others.any(|(_, value)| !is_empty(value));
+    is_set.then(|| Path::new("metadata").invalid(Value::Object(metadata.clone()), &why))
 }
 
 /// The attributes in Go's notation of their struct.
@@ -144,6 +179,9 @@ fn attributes(other: &Value) -> Value {
     json!({"Path": other["path"].as_str().unwrap_or_default(), "Verb": other["verb"].as_str().unwrap_or_default()})
 }
 
-fn refuse<T>(causes: &[Cause]) -> Result<T, Status> {
-    Err(Status::invalid(Subject::new(GROUP, ""), "", causes))
+fn refuse_any(causes: &[Cause]) -> Result<(), Status> {
+    match causes {
+        [] => Ok(()),
+        causes => Err(Status::invalid(Subject::new(GROUP, ""), "", causes)),
+    }
 }

@@ -127,14 +127,23 @@ fn list<'a>(items: impl Iterator<Item = &'a str>) -> String {
 
 /// The token of `Authorization: Bearer TOKEN`; the server ignores other schemes.
 fn bearer(headers: &HeaderMap) -> Option<&str> {
-    let (scheme, token) = headers
-        .get(header::AUTHORIZATION)?
-        .to_str()
-        .ok()?
-        .trim()
-        .split_once(' ')?;
-    let token = token.trim();
-    (scheme.eq_ignore_ascii_case("bearer") && !token.is_empty()).then_some(token)
+    bearer_words(headers)?.next().filter(|token| !token.is_empty())
+}
+
+/// The words behind `Bearer`.
+fn bearer_words(headers: &HeaderMap) -> Option<impl Iterator<Item = &str>> {
+    let text = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
+    let mut words = text.trim().splitn(3, ' ');
+    let is_bearer = words.next()?.eq_ignore_ascii_case("bearer");
+    is_bearer.then_some(words)
+}
+
+/// The warning about a token that is ignored because of a second space before it.
+pub fn space_warning(headers: &HeaderMap, peer: &Peer) -> Option<&'static str> {
+    let mut words = bearer_words(headers).filter(|_| !matches!(peer, Peer::Certified(_)))?;
+    let is_ignored = words.next().is_some_and(str::is_empty);
+    is_ignored
+        .then_some("the provided Authorization header contains extra space before the bearer token, and is ignored")
 }
 
 fn same(a: &[u8], b: &[u8]) -> bool {
@@ -160,7 +169,8 @@ mod tests {
     #[test]
     fn credentials_are_valid_invalid_or_absent() {
         assert_eq!(who(Some("Bearer secret"), Peer::Unknown), Ok("bob".into()));
-        assert_eq!(who(Some("bearer  secret "), Peer::Process), Ok("bob".into()));
+        assert_eq!(who(Some("bearer secret x"), Peer::Process), Ok("bob".into()));
+        assert_eq!(who(Some("bearer  secret "), Peer::Process), Ok("admin".into()));
         assert_eq!(who(Some("Bearer nope"), Peer::Unknown), Err(401));
         assert_eq!(who(Some("Bearer nope"), Peer::Process), Err(401));
         assert_eq!(who(None, Peer::Process), Ok("admin".into()));

@@ -10,7 +10,7 @@ mod reviews;
 mod service_account;
 mod token;
 
-pub use credentials::{Authenticator, Peer};
+pub use credentials::{Authenticator, Peer, space_warning};
 pub use impersonate::{Requestor, impersonate};
 pub use issuer::Issuer;
 pub use key::{KeyError, SigningKey};

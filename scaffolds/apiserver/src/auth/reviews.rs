@@ -30,8 +30,10 @@ pub struct Asked<'a> {
 /// # Errors
 /// The Status with which the real server refuses it.
 pub fn review(asked: &Asked, plural: &str, mut object: Value) -> Result<Value, Status> {
+    meta::system::wipe(&mut object);
     let status = match plural {
         "selfsubjectreviews" => {
+            object["metadata"] = json!({});
             meta::set_text(&mut object, "creationTimestamp", &time::text(asked.now));
             json!({"userInfo": asked.user.body()})
         }

@@ -61,7 +61,10 @@ fn rejected() -> Status {
 }
 
 /// Parses a body.
-fn document(body: &[u8]) -> Result<Document, Status> {
+///
+/// # Errors
+/// 400 for a body that is not JSON.
+pub fn document(body: &[u8]) -> Result<Document, Status> {
     read(body).map_err(|_| Status::bad_request("invalid JSON patch"))
 }
 

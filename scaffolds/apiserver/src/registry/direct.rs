@@ -45,18 +45,28 @@ pub fn delete(core: &Core, call: &Call, options: &DeleteOptions) -> Result<(), S
     Ok(())
 }
 
-/// Checks that an object has the uid and the revision that a request wants, unless these are empty.
+/// The uid and the revision that an object must have, unless these are empty.
+pub struct Preconditions<'a> {
+    pub uid: &'a str,
+    pub resource_version: &'a str,
+    pub dry_run: bool,
+}
+
+/// Checks that an object meets the preconditions.
 ///
 /// # Errors
 /// 409, as upstream's storage says it.
-pub fn check(core: &Core, call: &Call, wanted: [&str; 2], object: &Value) -> Result<(), Status> {
+pub fn check(core: &Core, call: &Call, wanted: &Preconditions<'_>, object: &Value) -> Result<(), Status> {
     let work = Work::new(core, call);
-    let fields = [("UID", "uid"), ("ResourceVersion", "resourceVersion")];
-    for ((name, field), wanted) in fields.into_iter().zip(wanted) {
+    let fields = [
+        ("UID", "uid", wanted.uid),
+        ("ResourceVersion", "resourceVersion", wanted.resource_version),
+    ];
+    for (name, field, expected) in fields {
         let found = meta::text(object, field);
-        if !wanted.is_empty() && wanted != found {
-            let failed = format!("{name} in precondition: {wanted}, {name} in object meta: {found}");
-            return Err(storage::failed_precondition(&work, &call.name, &failed));
+        if !expected.is_empty() && expected != found {
+            let failed = format!("{name} in precondition: {expected}, {name} in object meta: {found}");
+            return Err(storage::failed_precondition(&work, &call.name, wanted.dry_run, &failed));
         }
     }
     Ok(())

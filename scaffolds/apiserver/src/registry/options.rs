@@ -5,7 +5,8 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     call::Call,
-    meta, request,
+    meta,
+    request::{self, query},
     status::{Status, Subject},
 };
 
@@ -68,7 +69,7 @@ impl WriteOptions {
                 "Strict" => Validation::Strict,
                 _ => Validation::Warn,
             },
-            force: call.parameter("force").is_some_and(is_true),
+            force: call.parameter("force").is_some_and(query::is_true),
         })
     }
 }
@@ -84,7 +85,14 @@ pub struct DeleteOptions {
     pub propagation: Option<String>,
     pub uid: Option<String>,
     pub resource_version: Option<String>,
+    /// Whether there are preconditions, even if they are empty.
+    pub has_preconditions: bool,
+    /// Whether the object is to be deleted only if it cannot be read from the storage.
+    pub of_unreadable: bool,
 }
+
+/// The parameter and the field for `of_unreadable`.
+const UNREADABLE: &str = "ignoreStoreReadErrorWithClusterBreakingPotential";
 
 impl DeleteOptions {
     /// From the body, or from the query if there is no body.
@@ -125,7 +133,29 @@ impl DeleteOptions {
         }
         let dry_run: Vec<&str> = self.dry_run.iter().map(String::as_str).collect();
         causes.extend(check_dry_run(&dry_run));
+        let excluded = [
+            (self.propagation.is_some(), "propagationPolicy"),
+            (self.orphan_dependents.is_some(), "orphanDependents"),
+            (self.grace.is_some(), "gracePeriodSeconds"),
+            (self.has_preconditions, "preconditions"),
+        ];
+        for (_, other) in excluded.iter().filter(|(is_set, _)| *is_set && self.of_unreadable) {
+            let rule = format!("cannot be set together with .{other}");
+            causes.push(Path::new(UNREADABLE).invalid(true, &rule));
+        }
         refuse("DeleteOptions", &causes)
+    }
+
+    /// Refuses an option that deletions of collections do not have.
+    ///
+    /// # Errors
+    /// 422.
+    pub fn check_of_collection(&self) -> Result<(), Status> {
+        if !self.of_unreadable {
+            return Ok(());
+        }
+        let rule = "is not allowed with DELETECOLLECTION, try again after removing the option";
+        refuse("DeleteOptions", &[Path::new(UNREADABLE).invalid(true, rule)])
     }
 
     /// Checks that an object of a kind (with its group) is the one that the client means.
@@ -152,14 +182,19 @@ impl DeleteOptions {
     }
 
     fn of_query(call: &Call) -> Result<Self, Status> {
-        let number = |text: &str| request::query::integer(text).map_err(Status::bad_request);
+        let number = |text: &str| query::integer(text).map_err(Status::bad_request);
         let grace = call.parameter("gracePeriodSeconds").map(number).transpose()?;
+        let text = |name: &str| call.parameter(name).filter(|text| !text.is_empty()).map(str::to_owned);
+        let (uid, resource_version) = (text("uid"), text("resourceVersion"));
         Ok(Self {
             dry_run: call.parameters("dryRun").map(str::to_owned).collect(),
             grace: grace.map(at_least_one),
-            orphan_dependents: call.parameter("orphanDependents").map(is_true),
+            orphan_dependents: call.parameter("orphanDependents").map(query::is_true),
             propagation: call.parameter("propagationPolicy").map(str::to_owned),
-            ..Self::default()
+            has_preconditions: uid.is_some() || resource_version.is_some(),
+            uid,
+            resource_version,
+            of_unreadable: call.parameter(UNREADABLE).is_some_and(query::is_true),
         })
     }
 
@@ -180,11 +215,11 @@ impl DeleteOptions {
             orphan_dependents: field("orphanDependents")
                 .map(|it| flag(it, "orphanDependents"))
                 .transpose()?,
-            propagation: field("propagationPolicy")
-                .map(|it| text(it, "propagationPolicy"))
-                .transpose()?,
-            uid: precondition(preconditions, "uid")?,
-            resource_version: precondition(preconditions, "resourceVersion")?,
+            propagation: field("propagationPolicy").map(policy).transpose()?,
+            uid: precondition(preconditions, "uid", "types.UID")?,
+            resource_version: precondition(preconditions, "resourceVersion", "string")?,
+            has_preconditions: !preconditions.is_null(),
+            of_unreadable: field(UNREADABLE).map(|it| flag(it, UNREADABLE)).transpose()? == Some(true),
             dry_run: match field("dryRun") {
                 None => Vec::new(),
                 Some(Value::Array(items)) => items.iter().map(|it| text(it, "dryRun")).collect::<Result<_, _>>()?,
@@ -214,16 +249,18 @@ fn check_kind(body: &Map<String, Value>) -> Result<(), Status> {
     Err(Status::bad_request(message))
 }
 
-fn precondition(preconditions: &Value, name: &str) -> Result<Option<String>, Status> {
-    let value = preconditions.get(name).filter(|value| !value.is_null());
-    let field = format!("preconditions.{name}");
-    value
-        .map(|it| {
-            it.as_str()
-                .map(str::to_owned)
-                .ok_or_else(|| mismatch(it, &field, "string"))
-        })
-        .transpose()
+fn precondition(preconditions: &Value, name: &str, wanted: &str) -> Result<Option<String>, Status> {
+    let Some(value) = preconditions.get(name).filter(|value| !value.is_null()) else {
+        return Ok(None);
+    };
+    let text = value.as_str().map(str::to_owned);
+    let field = format!("Preconditions.preconditions.{name}");
+    text.map(Some).ok_or_else(|| unfit(go::kind(value), &field, wanted))
+}
+
+fn policy(value: &Value) -> Result<String, Status> {
+    let text = value.as_str().map(str::to_owned);
+    text.ok_or_else(|| mismatch(value, "propagationPolicy", "v1.DeletionPropagation"))
 }
 
 fn text(value: &Value, field: &str) -> Result<String, Status> {
@@ -234,8 +271,13 @@ fn text(value: &Value, field: &str) -> Result<String, Status> {
 }
 
 fn whole(value: &Value, field: &str) -> Result<i64, Status> {
-    let whole = go::stored(value.clone()).as_i64();
-    whole.ok_or_else(|| mismatch(value, field, "int64"))
+    match go::stored(value.clone()) {
+        Value::Number(number) => number.as_i64().ok_or_else(|| {
+            let found = format!("number {number}");
+            unfit(&found, &format!("DeleteOptions.{field}"), "int64")
+        }),
+        _ => Err(mismatch(value, field, "int64")),
+    }
 }
 
 fn flag(value: &Value, field: &str) -> Result<bool, Status> {
@@ -243,14 +285,12 @@ fn flag(value: &Value, field: &str) -> Result<bool, Status> {
 }
 
 fn mismatch(value: &Value, field: &str, wanted: &str) -> Status {
-    let found = kubewright_machinery::go::kind(value);
-    let message = format!("json: cannot unmarshal {found} into Go struct field DeleteOptions.{field} of type {wanted}");
-    Status::bad_request(message)
+    unfit(go::kind(value), &format!("DeleteOptions.{field}"), wanted)
 }
 
-/// A boolean as the real server parses it: anything but these is true.
-fn is_true(text: &str) -> bool {
-    !["false", "False", "FALSE", "0"].contains(&text)
+fn unfit(found: &str, field: &str, wanted: &str) -> Status {
+    let message = format!("json: cannot unmarshal {found} into Go struct field {field} of type {wanted}");
+    Status::bad_request(message)
 }
 
 fn check_manager(manager: &str) -> Vec<Cause> {

@@ -98,19 +98,29 @@ pub fn quoted(resource: &Resource, key: &Key) -> String {
         None => format!("{}/{plural}", resource.group),
     };
     match key.namespace.as_str() {
-        "" => format!("/registry/{directory}/{}", key.name),
-        namespace => format!("/registry/{directory}/{namespace}/{}", key.name),
+        "" => format!("{PREFIX}/{directory}/{}", key.name),
+        namespace => format!("{PREFIX}/{directory}/{namespace}/{}", key.name),
     }
 }
 
-/// 409 for an object that is not the one that a request means; `failed` says what differs.
-pub fn failed_precondition(work: &Work, name: &str, failed: &str) -> Status {
+/// The prefix of all keys.
+const PREFIX: &str = "/registry";
+
+/// 409 for an object that is not the one that a request means; `failed` says what differs. As upstream, the key has no
+/// prefix in a dry run.
+pub fn failed_precondition(work: &Work, name: &str, dry_run: bool, failed: &str) -> Status {
     let key = quoted(work.resource(), &work.key(name));
-    let why = format!(
-        "StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: \
-         {failed}"
-    );
+    let key = match key.strip_prefix(PREFIX) {
+        Some(key) if dry_run => key,
+        _ => &key,
+    };
+    let why = invalid_object(key, &format!("Precondition failed: {failed}"));
     Status::conflict(work.subject(), name, &why)
+}
+
+/// The storage's error about an object that a request must not change.
+pub fn invalid_object(key: &str, why: &str) -> String {
+    format!("StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, AdditionalErrorMsg: {why}")
 }
 
 #[cfg(test)]

@@ -116,18 +116,35 @@ impl<'a> Clause<'a> {
 
     fn format(&self) -> Option<Format> {
         match self.media_type {
-            "*/*" | "application/*" | "application/json" => Some(Format::Json),
+            "*" | "*/*" | "application/*" | "application/json" => Some(Format::Json),
             "application/yaml" => Some(Format::Yaml),
             protobuf::MEDIA_TYPE => Some(Format::Protobuf),
             _ => None,
         }
     }
 
+    /// Whether the clause requests no other shape than that of the object.
+    fn is_plain(&self) -> bool {
+        ["as", "g", "v"].iter().all(|name| self.parameter(name).is_empty())
+    }
+
+    /// Whether the clause requests no stream or server version but existing ones.
+    fn is_allowed(&self, server_version: &str) -> bool {
+        let (stream, version) = (self.parameter("stream"), self.parameter("sv"));
+        let has_stream = stream == "watch" && self.format() != Some(Format::Yaml);
+        (stream.is_empty() || has_stream) && (version.is_empty() || version == server_version)
+    }
+
+    /// Whether the real server's router, which does not know these wildcards, accepts the clause.
+    fn is_routed(&self) -> bool {
+        !["*", "application/*"].contains(&self.media_type) && self.format().is_some()
+    }
+
     /// The shape that the clause requests; `None` if it is unknown.
     fn shape(&self) -> Option<Shape> {
         let is_meta = self.parameter("g") == "meta.k8s.io" && ["v1", "v1beta1"].contains(&self.parameter("v"));
         match self.parameter("as") {
-            "" => Some(Shape::Object),
+            "" => self.is_plain().then_some(Shape::Object),
             "Table" if is_meta => Some(Shape::Table),
             "PartialObjectMetadata" if is_meta => Some(Shape::Metadata),
             "PartialObjectMetadataList" if is_meta => Some(Shape::MetadataList),
@@ -140,11 +157,15 @@ impl<'a> Clause<'a> {
 /// breaks if no requested format is available.
 pub fn format(headers: &HeaderMap, query: &Query) -> Format {
     let clauses = clauses(headers);
-    let mut plain = clauses.iter().filter(|clause| clause.parameter("as").is_empty());
-    match plain.find_map(Clause::format) {
-        Some(Format::Json) | None if is_pretty(headers, query) => Format::Pretty,
-        None if !clauses.is_empty() => Format::Pretty,
-        found => found.unwrap_or_default(),
+    let mut plain = clauses
+        .iter()
+        .filter(|clause| clause.is_plain() && clause.is_allowed(""));
+    match plain.find_map(|clause| Some((clause.format()?, clause))) {
+        Some((Format::Json, clause)) if clause.parameter("pretty") == "1" => Format::Pretty,
+        Some((Format::Json, _)) | None if is_pretty(headers, query) => Format::Pretty,
+        Some((format, _)) => format,
+        None if clauses.is_empty() => Format::Json,
+        None => Format::Pretty,
     }
 }
 
@@ -161,7 +182,11 @@ pub fn negotiate(headers: &HeaderMap, query: &Query, verb: &str, offers: Offers)
             ..Negotiated::default()
         });
     }
-    let offered = clauses.iter().filter_map(|clause| {
+    if offers.messages && !clauses.iter().any(Clause::is_routed) {
+        return Err(unroutable(verb));
+    }
+    let allowed = clauses.iter().filter(|clause| clause.is_allowed("v1"));
+    let mut offered = allowed.filter_map(|clause| {
         let (format, shape) = (clause.format()?, clause.shape()?);
         let is_offered = match (format, shape) {
             (Format::Protobuf, Shape::Object) => offers.messages,
@@ -171,11 +196,12 @@ pub fn negotiate(headers: &HeaderMap, query: &Query, verb: &str, offers: Offers)
         };
         is_offered.then_some((clause, format, shape))
     });
-    let found = offered
-        .clone()
-        .find(|(_, format, _)| !(is_watch && *format == Format::Yaml));
-    if let Some((clause, format, shape)) = found {
-        let pretty = format == Format::Json && !is_watch && is_pretty(headers, query);
+    if let Some((clause, format, shape)) = offered.next() {
+        if is_watch && format == Format::Yaml {
+            return Err(Status::not_acceptable(&OFFERED_OF_WATCHES));
+        }
+        let is_indented = clause.parameter("pretty") == "1" || is_pretty(headers, query);
+        let pretty = format == Format::Json && !is_watch && is_indented;
         return Ok(Negotiated {
             format: if pretty { Format::Pretty } else { format },
             shape,
@@ -184,18 +210,16 @@ pub fn negotiate(headers: &HeaderMap, query: &Query, verb: &str, offers: Offers)
     }
     // Upstream has two layers of negotiation. The outer one considers only media types, and has a message of its own.
     if clauses.iter().any(|clause| clause.format().is_some()) {
-        // The offered encodings of objects are no streams.
-        return Err(Status::not_acceptable(match offered.clone().next() {
-            Some(_) => &OFFERED_OF_WATCHES,
-            None => &OFFERED,
-        }));
+        return Err(Status::not_acceptable(&OFFERED));
     }
-    // A list may be a watch.
+    Err(unroutable(verb))
+}
+
+/// 406 for a request whose media types the real server's router does not know. A list may be a watch.
+fn unroutable(verb: &str) -> Status {
     match verb {
-        "list" | "watch" => Err(unavailable(
-            &[OFFERED.as_slice(), OFFERED_OF_WATCHES.as_slice()].concat(),
-        )),
-        _ => Err(unavailable(&OFFERED)),
+        "list" | "watch" => unavailable(&[OFFERED.as_slice(), OFFERED_OF_WATCHES.as_slice()].concat()),
+        _ => unavailable(&OFFERED),
     }
 }
 
@@ -206,6 +230,20 @@ pub fn unavailable(offered: &[&str]) -> Status {
         offered.join(", ")
     );
     Status::generic(406, "NotAcceptable", &message)
+}
+
+/// Checks that the client accepts a document of discovery. `is_routed` is whether the real server's router checks it too.
+///
+/// # Errors
+/// 406.
+pub fn check_document(headers: &HeaderMap, is_routed: bool) -> Result<(), Status> {
+    let clauses = clauses(headers);
+    let is_fit = |clause: &Clause| clause.format().is_some() && clause.is_plain() && clause.is_allowed("");
+    match clauses.is_empty() {
+        false if is_routed && !clauses.iter().any(Clause::is_routed) => Err(unavailable(&OFFERED)),
+        false if !clauses.iter().any(is_fit) => Err(Status::not_acceptable(&OFFERED)),
+        _ => Ok(()),
+    }
 }
 
 /// Whether the client requests aggregated discovery: the first clause that discovery supports decides.
@@ -340,6 +378,8 @@ mod tests {
         assert_eq!(wanted("text/html"), Err(406));
         assert_eq!(wanted("application/json;as=Foo;v=v1;g=meta.k8s.io"), Err(406));
         assert_eq!(wanted("application/vnd.kubernetes.protobuf"), Err(406));
+        assert_eq!(wanted("application/json;stream=foo"), Err(406));
+        assert_eq!(wanted("application/json;pretty=1").unwrap().format, Format::Pretty);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use http_body::Body;
 use http_body_util::BodyExt;
 use serde_json::{Map, Value};
 
-use super::yaml;
+use super::{mime, yaml};
 use crate::{
     json,
     kinds::protobuf::{self, MEDIA_TYPE as PROTOBUF},
@@ -85,6 +85,9 @@ fn media_type(content_type: &str) -> String {
 }
 
 fn parse(content_type: &str, body: &[u8]) -> Result<Result<Object, String>, Status> {
+    if !mime::has_valid_parameters(content_type) {
+        return Err(Status::unsupported_media_type(&UNDERSTOOD));
+    }
     let read = match media_type(content_type).as_str() {
         "" | "application/json" => json::read(body).map_err(|why| format!("{AMISS}; json parse error: {why}")),
         "application/yaml" => yaml::read(body),

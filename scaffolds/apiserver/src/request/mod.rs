@@ -3,6 +3,7 @@
 pub mod accept;
 pub mod body;
 pub mod duration;
+mod mime;
 pub mod path;
 pub mod query;
 pub mod scalar;

@@ -28,7 +28,9 @@ pub struct Info {
     pub name: String,
     /// Empty for the resource itself.
     pub subresource: String,
-    /// Whether the path has no further segments and no empty ones: only such paths are served.
+    /// Whether the path has a segment for the namespace, which is empty.
+    pub has_empty_namespace: bool,
+    /// Whether the path has no further segments and begins with one slash: only such paths are served.
     pub is_whole: bool,
 }
 
@@ -50,8 +52,7 @@ impl Info {
             ..Self::default()
         };
         let segments: Vec<&str> = decoded.trim_matches('/').split('/').collect();
-        let inner = decoded.strip_prefix('/').unwrap_or(&decoded);
-        info.is_whole = !inner.strip_suffix('/').unwrap_or(inner).split('/').any(str::is_empty);
+        info.is_whole = !decoded.starts_with("//");
         let (group, version, rest) = match segments.as_slice() {
             ["api", version, rest @ ..] => ("", *version, rest),
             ["apis", group, version, rest @ ..] => (*group, *version, rest),
@@ -80,6 +81,7 @@ impl Info {
         let rest = match rest {
             ["namespaces", namespace, inside, ..] if !OF_NAMESPACES.contains(inside) => {
                 (*namespace).clone_into(&mut self.namespace);
+                self.has_empty_namespace = namespace.is_empty();
                 rest.get(2..).unwrap_or_default()
             }
             ["namespaces", namespace, ..] => {
@@ -190,7 +192,10 @@ mod tests {
         let info = read(Method::GET, "/api/v1/namespaces/a/pods/..%2f..");
         assert_eq!(parts(&info), ["get", "", "a", "pods", "..", ".."]);
         assert!(read(Method::GET, "/api/v1/pods/").is_whole);
-        assert!(!read(Method::GET, "/api/v1//pods").is_whole);
+        assert!(!read(Method::GET, "//api/v1/pods").is_whole);
+        let info = read(Method::GET, "/api/v1/namespaces//pods");
+        assert_eq!(parts(&info), ["list", "", "", "pods", "", ""]);
+        assert!(info.is_whole && info.has_empty_namespace);
         assert!(!read(Method::GET, "/api/v1/namespaces/a/pods/b/c/d").is_whole);
         assert!(!read(Method::GET, "/apis/apps").is_resource);
         assert!(Info::read(&Method::GET, "/api/%zz", &Query::default()).is_err());

@@ -33,11 +33,15 @@ impl Query {
             .map(|(_, value)| value.as_str())
     }
 
-    /// Whether a boolean parameter is set: every value but `false` and `0` is true, even the empty string.
+    /// Whether a boolean parameter is set to true.
     pub fn flag(&self, name: &str) -> bool {
-        self.get(name)
-            .is_some_and(|value| !value.eq_ignore_ascii_case("false") && value != "0")
+        self.get(name).is_some_and(is_true)
     }
+}
+
+/// A boolean parameter: every value but `false` and `0` is true, even the empty string.
+pub fn is_true(value: &str) -> bool {
+    !value.eq_ignore_ascii_case("false") && value != "0"
 }
 
 /// `strconv.ParseInt` for decimal numbers; the error is Go's message.

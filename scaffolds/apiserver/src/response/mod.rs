@@ -48,6 +48,11 @@ pub fn text(code: u16, text: impl Into<Bytes>) -> Answer {
     answer
 }
 
+/// A text whose type browsers may guess.
+pub fn plain(code: u16, text: impl Into<Bytes>) -> Answer {
+    bytes(code, TEXT, text)
+}
+
 /// 204, without a body.
 pub fn nothing() -> Answer {
     let mut answer = bytes(204, "text/plain", Bytes::new());

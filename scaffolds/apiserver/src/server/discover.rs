@@ -1,6 +1,7 @@
 //! Discovery: `/api`, `/apis` and the paths below them that are not resources.
 
 use http::{HeaderValue, Method, header, request::Parts};
+use serde_json::Value;
 
 use super::{ApiServer, incoming::Incoming};
 use crate::{
@@ -15,6 +16,9 @@ pub fn answer(server: &ApiServer, request: &Incoming<'_>) -> Option<Answer> {
     let Incoming {
         parts, info, format, ..
     } = *request;
+    if !info.is_whole {
+        return None;
+    }
     let segments: Vec<&str> = info.path.trim_matches('/').split('/').collect();
     let discovery = &server.shared.discovery;
     let found = match segments.as_slice() {
@@ -27,8 +31,11 @@ pub fn answer(server: &ApiServer, request: &Incoming<'_>) -> Option<Answer> {
     };
     let is_built_in = |group: &str| server.shared.core().catalogue.snapshot().is_built_in(group);
     match (found, segments.as_slice()) {
+        // Upstream, the aggregator answers these paths, whatever the method.
+        (Some(object), ["apis", _]) => Some(document(request, &object, false)),
         (Some(_), _) if parts.method != Method::GET => Some(response::failure(&Status::method_not_allowed(), format)),
-        (Some(object), _) => Some(response::object(200, &object, format)),
+        (Some(object), ["api", ..]) => Some(document(request, &object, true)),
+        (Some(object), [_, group, ..]) => Some(document(request, &object, is_built_in(group))),
         (None, ["api", _]) => Some(response::failure(&Status::no_such_resource(), format)),
         (None, ["apis", group, _]) if is_built_in(group) => {
             Some(response::failure(&Status::no_such_resource(), format))
@@ -39,13 +46,23 @@ pub fn answer(server: &ApiServer, request: &Incoming<'_>) -> Option<Answer> {
 
 fn root(server: &ApiServer, request: &Incoming<'_>, root: Root) -> Answer {
     let Incoming { parts, format, .. } = *request;
-    if parts.method != Method::GET {
+    let is_routed = matches!(root, Root::Api);
+    if is_routed && parts.method != Method::GET {
         return response::failure(&Status::method_not_allowed(), format);
     }
     if accept::wants_aggregated(&parts.headers) {
         return aggregated(server.shared.discovery.aggregated(root), parts);
     }
-    response::object(200, &server.shared.discovery.root(root, &server.shared.address), format)
+    let object = server.shared.discovery.root(root, &server.shared.address);
+    document(request, &object, is_routed)
+}
+
+/// The answer with a document, if the client accepts it.
+fn document(request: &Incoming<'_>, object: &Value, is_routed: bool) -> Answer {
+    match accept::check_document(&request.parts.headers, is_routed) {
+        Ok(()) => response::object(200, object, request.format),
+        Err(status) => response::failure(&status, request.format),
+    }
 }
 
 /// Answers 304 to a client that already has the document.

@@ -50,6 +50,10 @@ impl ApiServer {
             Ok(Err(status)) => response::failure(&status, format),
             Err(_) => response::failure(&Status::internal("the request caused a panic"), format),
         };
+        let peer = parts.extensions.get::<Peer>().unwrap_or(&Peer::Process);
+        if let Some(warning) = auth::space_warning(&parts.headers, peer) {
+            response::warn(&mut answer, &[warning.to_owned()]);
+        }
         if let Some(id) = id {
             answer.headers_mut().insert(AUDIT_ID, id);
         }
@@ -107,13 +111,8 @@ impl ApiServer {
     }
 
     fn answer_path(&self, request: &Incoming<'_>) -> Answered {
-        let Incoming {
-            parts,
-            info,
-            query,
-            format,
-        } = *request;
-        if let Some(answer) = probes::answer(info, query, &self.shared.core().catalogue.snapshot(), format) {
+        let Incoming { parts, info, query, .. } = *request;
+        if let Some(answer) = probes::answer(request, &self.shared.core().catalogue.snapshot()) {
             return Ok(answer);
         }
         if info.path == "/metrics" && info.verb == "get" {

@@ -2,10 +2,14 @@
 
 use serde_json::{Value, json};
 
+use super::incoming::Incoming;
 use crate::{
     catalogue::Snapshot,
     release,
-    request::{Info, Query, accept::Format},
+    request::{
+        Query,
+        accept::{self, Format},
+    },
     response::{self, Answer},
     status::Status,
 };
@@ -14,7 +18,7 @@ use crate::{
 /// ready once it answers, so every check passes.
 const ENDPOINTS: [(&str, &[&str], &[&str]); 3] = [
     ("healthz", &["ping", "log", "loopback-serving-certificate", "etcd"], &[]),
-    ("livez", &["ping", "log", "etcd"], &[]),
+    ("livez", &["ping", "log", "loopback-serving-certificate", "etcd"], &[]),
     (
         "readyz",
         &["ping", "log", "etcd", "etcd-readiness", "informer-sync"],
@@ -23,8 +27,7 @@ const ENDPOINTS: [(&str, &[&str], &[&str]); 3] = [
 ];
 
 /// Hooks that kube-apiserver starts before it is ready; each is a check of all endpoints.
-const HOOKS: [&str; 31] = [
-    "loopback-serving-certificate",
+const HOOKS: [&str; 30] = [
     "poststarthook/start-apiserver-admission-initializer",
     "poststarthook/generic-apiserver-start-informers",
     "poststarthook/priority-and-fairness-config-consumer",
@@ -64,15 +67,27 @@ fn checks(endpoint: &str) -> Option<impl Iterator<Item = &'static str> + Clone> 
 }
 
 /// Answers one of these paths; `None` for other paths.
-pub fn answer(info: &Info, query: &Query, catalogue: &Snapshot, format: Format) -> Option<Answer> {
+pub fn answer(request: &Incoming<'_>, catalogue: &Snapshot) -> Option<Answer> {
+    const JSON: &str = "application/json";
+    let Incoming {
+        parts,
+        info,
+        query,
+        format,
+    } = *request;
+    let headers = &parts.headers;
     match info.path.as_str() {
         "/" | "/index.html" => Some(response::object(
             200,
             &json!({"paths": paths(catalogue)}),
             Format::Pretty,
         )),
-        "/version" | "/version/" if info.verb == "get" => Some(response::object(200, &version(), Format::Pretty)),
+        "/version" | "/version/" if info.verb == "get" => Some(match accept::preferred(headers, &[JSON]) {
+            Some(_) => response::object(200, &version(), Format::Pretty),
+            None => response::failure(&accept::unavailable(&[JSON]), format),
+        }),
         "/version" | "/version/" => Some(response::failure(&Status::method_not_allowed(), format)),
+        path if path.starts_with("/version/") => Some(response::failure(&Status::no_such_resource(), format)),
         path => health(path.strip_prefix('/')?, query),
     }
 }
@@ -83,7 +98,7 @@ fn health(path: &str, query: &Query) -> Option<Answer> {
         .map_or((path, None), |(probe, check)| (probe, Some(check)));
     let mut checks = checks(probe)?;
     if let Some(check) = check {
-        return checks.any(|it| it == check).then(|| response::text(200, "ok"));
+        return checks.any(|it| it == check).then(|| response::plain(200, "ok"));
     }
     let excluded = |check: &str| {
         query

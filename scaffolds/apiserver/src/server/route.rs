@@ -19,7 +19,8 @@ use crate::{
 /// The answer to send: 405, or 404, which is a Status below the server's own groups and plain text below other groups.
 pub fn route(request: &Incoming<'_>, catalogue: &Snapshot) -> Result<Arc<Resource>, Box<Answer>> {
     let Incoming { info, format, .. } = *request;
-    let is_built_in = info.group.is_empty() || catalogue.is_built_in(&info.group);
+    let is_core = info.path.starts_with("/api/");
+    let is_built_in = is_core || !info.path.starts_with("//") && catalogue.is_built_in(&info.group);
     let resource = catalogue.resource(&info.group, &info.version, &info.resource);
     if let Some(resource) = &resource
         && !is_built_in
@@ -40,7 +41,8 @@ pub fn route(request: &Incoming<'_>, catalogue: &Snapshot) -> Result<Arc<Resourc
         response::warn(&mut answer, &deprecation);
         return Err(Box::new(answer));
     }
-    let Some(resource) = resource.filter(|resource| info.is_whole && fits(info, resource)) else {
+    let is_there = |resource: &Resource| info.is_whole && fits(info, resource, is_built_in);
+    let Some(resource) = resource.filter(|resource| is_there(resource)) else {
         return Err(Box::new(match is_built_in {
             true => response::failure(&Status::no_such_resource(), format),
             false => response::page_not_found(),
@@ -57,11 +59,18 @@ pub fn route(request: &Incoming<'_>, catalogue: &Snapshot) -> Result<Arc<Resourc
     Err(Box::new(response::failure(&status, format)))
 }
 
-/// Refuses names that no object can have because they have a meaning in a path.
+/// Refuses paths without the name or the namespace of an object, and names that no object can have because they have a
+/// meaning in a path.
 ///
 /// # Errors
 /// 400; for a namespace 500, with the words of the real server's storage.
 pub fn check_names(info: &Info) -> Result<(), Status> {
+    if info.name.is_empty() && !info.subresource.is_empty() {
+        return Err(Status::bad_request("name must be provided"));
+    }
+    if info.has_empty_namespace && !info.name.is_empty() && info.verb != "watch" {
+        return Err(Status::bad_request("Namespace parameter required."));
+    }
     if [".", ".."].contains(&info.namespace.as_str()) {
         let name = if info.name.is_empty() {
             String::new()
@@ -84,9 +93,14 @@ pub fn check_names(info: &Info) -> Result<(), Status> {
     Err(Status::bad_request(format!("Name parameter invalid: {name}: {why}")))
 }
 
-/// Whether the path has a namespace if and only if the resource is namespaced, and whether its subresource exists.
-fn fits(info: &Info, resource: &Resource) -> bool {
-    scope_fits(info, resource) && has_subresource(info, resource)
+/// Whether the path has a namespace if and only if the resource is namespaced, and whether its subresource exists. The
+/// routes of built-in resources have a place for the namespace, which may be empty.
+fn fits(info: &Info, resource: &Resource, is_built_in: bool) -> bool {
+    let is_in_scope = match is_built_in && info.has_empty_namespace {
+        true => resource.namespaced,
+        false => scope_fits(info, resource),
+    };
+    is_in_scope && has_subresource(info, resource)
 }
 
 fn has_subresource(info: &Info, resource: &Resource) -> bool {
@@ -114,7 +128,8 @@ fn verbs<'a>(info: &Info, resource: &'a Resource) -> Vec<&'a str> {
     if !info.subresource.is_empty() {
         return subresource_verbs(info, resource).unwrap_or_default().to_vec();
     }
-    let on_path: &[&str] = match (info.name.is_empty(), resource.namespaced && info.namespace.is_empty()) {
+    let is_everywhere = resource.namespaced && info.namespace.is_empty() && !info.has_empty_namespace;
+    let on_path: &[&str] = match (info.name.is_empty(), is_everywhere) {
         (false, _) => &["get", "update", "patch", "delete", "watch"],
         (true, true) => &["list", "watch"],
         (true, false) => &["list", "watch", "create", "deletecollection"],

@@ -10,7 +10,7 @@ use crate::{
         kind::{BuiltInKind, Selectable},
         located::Located,
     },
-    strategy::{MetadataPass, NameRule, Rules},
+    strategy::{Deletion, MetadataPass, NameRule, Rules},
 };
 
 pub(in crate::kinds) fn kind() -> BuiltInKind {
@@ -19,6 +19,10 @@ pub(in crate::kinds) fn kind() -> BuiltInKind {
             name: NameRule::Label,
             metadata_passes: MetadataPass::VALIDATE_THEN_UPDATE,
             has_spec_finalizers: true,
+            deletion: Deletion {
+                only_readable: true,
+                ..Deletion::default()
+            },
             ..Rules::default()
         },
         defaults: &[("core.v1.Namespace", default)],

@@ -21,6 +21,9 @@ type Fields = Map<String, Value>;
 /// # Errors
 /// A message that says what is malformed.
 pub fn read(body: &[u8]) -> Result<Fields, String> {
+    if body.is_empty() {
+        return Err("empty data".to_owned());
+    }
     let Some(envelope) = body.strip_prefix(MAGIC) else {
         return Err(
             "provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]".to_owned(),

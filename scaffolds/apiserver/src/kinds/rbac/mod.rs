@@ -7,7 +7,7 @@ mod policy_rules;
 pub(in crate::kinds) mod role;
 pub(in crate::kinds) mod role_binding;
 
-use crate::strategy::{Grants, MetadataPass, NameRule, Rules};
+use crate::strategy::{Deletion, Grants, MetadataPass, NameRule, Rules};
 
 /// The rules for the registry, which are the same for all four kinds.
 fn rules(grants: Grants) -> Rules {
@@ -16,6 +16,10 @@ fn rules(grants: Grants) -> Rules {
         creates_on_update: true,
         metadata_passes: MetadataPass::VALIDATE_THEN_UPDATE,
         grants: Some(grants),
+        deletion: Deletion {
+            only_readable: true,
+            ..Deletion::default()
+        },
         ..Rules::default()
     }
 }

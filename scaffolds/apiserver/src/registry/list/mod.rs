@@ -63,7 +63,11 @@ pub(super) struct Chosen {
 /// # Errors
 /// As for [`list`].
 pub(super) async fn choose(core: &Core, call: &Call, options: &ListParameters) -> Result<Chosen, Status> {
-    let wanted = ListQuery::by(options)?;
+    let mut wanted = ListQuery::by(options)?;
+    // Upstream, these lists always have a limit, so they are of the exact revision.
+    if options.resource_version_match.is_empty() && wanted.not_older > 0 {
+        wanted.at = Some(wanted.not_older);
+    }
     let (not_older, present) = (wanted.at.unwrap_or(wanted.not_older), core.store.revision());
     if not_older > present {
         return Err(Status::too_large_resource_version(not_older, present));

@@ -44,7 +44,7 @@ impl ListParameters {
     /// 400 for parameters that cannot be parsed, 422 for combinations that are invalid.
     pub fn read(call: &Call) -> Result<Self, Status> {
         let text = |name: &str| call.parameter(name).unwrap_or_default().to_owned();
-        let flag = |name: &str| call.parameter(name).map(is_true);
+        let flag = |name: &str| call.parameter(name).map(query::is_true);
         let number = |name: &str| {
             let number = call.parameter(name).map(query::integer);
             number.transpose().map_err(Status::bad_request)
@@ -155,9 +155,4 @@ impl ListParameters {
         }
         causes
     }
-}
-
-/// A boolean as the real server parses it: anything but these is true.
-fn is_true(text: &str) -> bool {
-    !["false", "False", "FALSE", "0"].contains(&text)
 }

@@ -225,6 +225,6 @@ impl Plan<'_> {
             return Ok(());
         }
         let failed = format!("UID in precondition: {}, UID in object meta: {found}", self.uid);
-        Err(storage::failed_precondition(work, name, &failed))
+        Err(storage::failed_precondition(work, name, self.dry_run, &failed))
     }
 }

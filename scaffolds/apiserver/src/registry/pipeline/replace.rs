@@ -46,6 +46,10 @@ impl Live {
         admission::admit(Phase::Validating, work.core, &attempt.attributes, &mut objects).await?;
         let charged = charge(work, &attempt.attributes, &objects).await?;
         let new = &mut prepared.object;
+        if !attempt.attributes.dry_run {
+            // It is not stored. Upstream, the response to a dry run has it.
+            meta::set(new, "selfLink", None);
+        }
         // Upstream, an empty list differs from an absent one until it is stored.
         if !has_empties {
             apply::keep_times(&self.object, new);

@@ -15,8 +15,12 @@ use crate::{
 pub async fn delete(work: &Work<'_>) -> Result<Reply, Status> {
     let wanted = ListParameters::read(work.call)?;
     let options = DeleteOptions::read(work.call)?;
+    options.check_of_collection()?;
     warn(work, &options);
     let chosen = list::choose(work.core, work.call, &wanted).await?;
+    if work.resource().namespaced && work.call.namespace.is_empty() && !chosen.records.is_empty() {
+        return Err(Status::bad_request("Namespace parameter required."));
+    }
     for record in &chosen.records {
         match one(work, &record.key.name, &options).await {
             Err(status) if status.code != 404 => return Err(status),

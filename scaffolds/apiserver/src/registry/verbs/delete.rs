@@ -3,7 +3,10 @@
 use kubewright_machinery::time;
 use serde_json::{Value, json};
 
-use super::grace::{self, Grace};
+use super::{
+    grace::{self, Grace},
+    unreadable,
+};
 use crate::{
     meta::{
         self,
@@ -22,6 +25,9 @@ use crate::{
 /// Deletes the object of the path.
 pub async fn delete(work: &Work<'_>) -> Result<Reply, Status> {
     let options = DeleteOptions::read(work.call)?;
+    if options.of_unreadable {
+        return Err(unreadable::refuse(work));
+    }
     warn(work, &options);
     let forbids = work.resource().rules().deletion.forbids;
     if let Some(why) = forbids.and_then(|forbids| forbids(&work.call.name)) {

@@ -11,6 +11,7 @@ mod patch;
 mod patched;
 mod posted;
 mod scale;
+mod unreadable;
 mod update;
 
 pub use posted::{Posted, read as read_posted};

@@ -54,8 +54,21 @@ pub async fn patch(work: &Work<'_>) -> Result<Reply, Status> {
         format,
         options: &options,
     };
-    let done = pipeline::write(work, &plan, &mut patch).await?;
-    Ok(reply::done(done))
+    match pipeline::write(work, &plan, &mut patch).await {
+        Ok(done) => Ok(reply::done(done)),
+        // Upstream parses the patch before it looks for the object.
+        Err(status) if status.code == 404 => Err(malformed(work, format).unwrap_or(status)),
+        Err(status) => Err(status),
+    }
+}
+
+/// The error about a patch that cannot be parsed.
+fn malformed(work: &Work, format: Format) -> Option<Status> {
+    let body = &work.call.body;
+    match format {
+        Format::Apply => yaml::read(body).err().map(|why| unencodable(&why)),
+        _ => patch::document(body).err(),
+    }
 }
 
 /// The patch applied to the present state is the next state.
@@ -166,15 +179,18 @@ pub fn configuration(work: &Work) -> Result<(Map<String, Value>, Vec<String>), S
         Ok((Value::String(_), _)) => "string",
         Ok((Value::Bool(_), _)) => "bool",
         Ok((Value::Number(_), _)) => "number",
-        Err(why) => {
-            let why = why.strip_prefix("error converting YAML to JSON: ").unwrap_or(&why);
-            return Err(Status::bad_request(format!("error encoding patch: {why}")));
-        }
+        Err(why) => return Err(unencodable(&why)),
     };
     Err(Status::bad_request(format!(
         "error decoding patch: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal {found} into Go value of \
          type map[string]interface {{}}"
     )))
+}
+
+/// 400 for an applied configuration that is not YAML.
+fn unencodable(why: &str) -> Status {
+    let why = why.strip_prefix("error converting YAML to JSON: ").unwrap_or(why);
+    Status::bad_request(format!("error encoding patch: {why}"))
 }
 
 /// Upstream's checks of a patched object, which run before its validation.
