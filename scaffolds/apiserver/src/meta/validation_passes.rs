@@ -32,6 +32,8 @@ pub fn created(resource: &Resource, object: &Value, is_changed: bool) -> Vec<Cau
 pub fn updated(resource: &Resource, subresource: &str, is_changed: bool, new: &Value, old: &Value) -> Vec<Cause> {
     let rules = resource.rules();
     let passes = match subresource {
+        // The kind itself stops at the errors in the type.
+        _ if !resource.strategy.is_of_type(new) => MetadataPass::NONE,
         "" | "scale" => rules.metadata_passes,
         _ => rules.status_metadata_passes,
     };

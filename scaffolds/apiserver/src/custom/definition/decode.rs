@@ -104,7 +104,7 @@ impl DefinitionDecoder {
     /// `value` in the server's form; errors that end the reading at once are those of types with a decoder of
     /// their own.
     fn value(&mut self, value: Value, kind: &'static Type, place: &Place) -> Result<Value, String> {
-        Ok(match (kind, whole(value)) {
+        Ok(match (kind, whole(kind, value)) {
             (Type::Ref(name, _), value) => return self.reference(value, name, place),
             (Type::List(item), Value::Array(items)) => return self.list(items, item, place),
             (Type::Map(item), Value::Object(entries)) => return self.map(entries, item, place),
@@ -125,8 +125,7 @@ impl DefinitionDecoder {
 
     fn reference(&mut self, value: Value, name: &'static str, place: &Place) -> Result<Value, String> {
         match (name.rsplit('.').next().unwrap_or_default(), value) {
-            ("JSON", value) => Ok(go::stored(value)),
-            ("Time", value @ (Value::Null | Value::String(_))) => Ok(value),
+            ("JSON", value) | ("Time", value @ (Value::Null | Value::String(_))) => Ok(value),
             ("Time", value) => {
                 self.wrong(&value, "string", place);
                 Ok(Value::Null)
@@ -253,11 +252,11 @@ fn zero(kind: &Type) -> Value {
     }
 }
 
-/// A value of which a whole number is an integer.
-fn whole(value: Value) -> Value {
-    match value {
-        Value::Number(number) => Value::Number(go::stored_number(number)),
-        other => other,
+/// A value for a field of a type, with a whole number as an integer.
+fn whole(kind: &Type, value: Value) -> Value {
+    match (kind, value) {
+        (Type::I32 | Type::I64, Value::Number(number)) => Value::Number(go::stored_number(number)),
+        (_, other) => other,
     }
 }
 

@@ -6,7 +6,7 @@ mod validate;
 
 pub(crate) use validate::bundle_fault;
 
-use super::{conditions::DefinitionCondition, resources::storage_version_hash};
+use super::{conditions::DefinitionCondition, kind::whole_numbers, resources::storage_version_hash};
 use crate::{
     kinds,
     resource::{ALL_VERBS, Names, Resource, Subresource},
@@ -155,6 +155,11 @@ impl Strategy for Definition {
         }
         DefinitionCondition::new("Terminating", true, "InstanceDeletionPending", MESSAGE).set(object, now);
         true
+    }
+
+    fn write(&self, object: &mut Value) {
+        // Numbers in defaults, enums and examples.
+        whole_numbers(&mut object["spec"]["versions"]);
     }
 
     fn schema(&self) -> &Schema {

@@ -338,7 +338,7 @@ fn put(object: &mut Value, key: &str, value: Option<Value>) {
 }
 
 /// Converts the numbers in a value to those that Go writes: a whole float (`3.0`) becomes an integer.
-fn whole_numbers(value: &mut Value) {
+pub(super) fn whole_numbers(value: &mut Value) {
     match value {
         Value::Number(number) if !number.is_i64() => *number = go::stored_number(number.clone()),
         Value::Array(items) => items.iter_mut().for_each(whole_numbers),
