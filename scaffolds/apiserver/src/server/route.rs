@@ -48,8 +48,13 @@ pub fn route(request: &Incoming<'_>, catalogue: &Snapshot) -> Result<Arc<Resourc
             false => response::page_not_found(),
         }));
     };
+    // A GET of a subresource without the name of an object is no list.
+    let verb = match (info.subresource.is_empty(), info.verb.as_str()) {
+        (false, "list") => "get",
+        (_, verb) => verb,
+    };
     // Authorization treats HEAD as GET; the router does not support HEAD.
-    if request.parts.method != Method::HEAD && verbs(info, &resource).contains(&info.verb.as_str()) {
+    if request.parts.method != Method::HEAD && verbs(info, &resource).contains(&verb) {
         return Ok(resource);
     }
     let status = match is_built_in {
