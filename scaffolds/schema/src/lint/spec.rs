@@ -222,12 +222,13 @@ fn one_version(version: &Value, path: &Path) -> Vec<Cause> {
         causes.push(path.child("schema").child("openAPIV3Schema").required(""));
     }
     if let Some(warning) = version["deprecationWarning"].as_str() {
-        let at = path.child("deprecationWarning");
-        causes.extend(
-            deprecation(warning, version["deprecated"] == true)
-                .iter()
-                .map(|detail| at.invalid(warning, detail)),
+        // A pointer in Go, which an error shows as JSON.
+        let (at, shown) = (
+            path.child("deprecationWarning"),
+            go::json(&version["deprecationWarning"]),
         );
+        let details = deprecation(warning, version["deprecated"] == true);
+        causes.extend(details.iter().map(|detail| at.invalid_shown(&shown, detail)));
     }
     causes
 }
