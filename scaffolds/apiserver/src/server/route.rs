@@ -20,7 +20,8 @@ use crate::{
 pub fn route(request: &Incoming<'_>, catalogue: &Snapshot) -> Result<Arc<Resource>, Box<Answer>> {
     let Incoming { info, format, .. } = *request;
     let is_core = info.path.starts_with("/api/");
-    let is_built_in = is_core || !info.path.starts_with("//") && catalogue.is_built_in(&info.group);
+    let is_built_in =
+        is_core || !info.path.starts_with("//") && !info.group.is_empty() && catalogue.is_built_in(&info.group);
     let resource = catalogue.resource(&info.group, &info.version, &info.resource);
     if let Some(resource) = &resource
         && !is_built_in
