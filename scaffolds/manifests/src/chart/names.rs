@@ -83,7 +83,17 @@ impl Names {
     pub(super) fn mark(&self, value: &mut Value) {
         match value {
             Value::String(text) => *text = self.marked(text),
-            Value::Array(items) => items.iter_mut().for_each(|item| self.mark(item)),
+            Value::Array(items) => {
+                // An argument and its value.
+                let mut follows = false;
+                for item in items {
+                    let names = item.as_str().is_some_and(|text| text.ends_with("-namespace"));
+                    match std::mem::replace(&mut follows, names) {
+                        true => self.mark_namespace(item),
+                        false => self.mark(item),
+                    }
+                }
+            }
             Value::Object(map) => {
                 let is_account = map.get("kind").is_some_and(|kind| kind == "ServiceAccount");
                 let kind = text_of(map, "kind");
@@ -94,9 +104,7 @@ impl Names {
                     match (key.as_str(), value) {
                         ("apiVersion" | "kind" | "apiGroups" | "group", _) => {}
                         ("webhooks", Value::Array(hooks)) => hooks.iter_mut().for_each(|hook| self.mark_webhook(hook)),
-                        ("namespace" | "namespaces" | "matchNames", value) if !value.is_object() => {
-                            self.mark_namespace(value);
-                        }
+                        (key, value) if is_of_namespaces(key) && !value.is_object() => self.mark_namespace(value),
                         // Of a variable.
                         ("value", value) if of_namespace => self.mark_namespace(value),
                         ("name", Value::String(name)) if is_namespace && *name == self.namespace => {
@@ -173,7 +181,11 @@ impl Names {
     fn mark_namespace(&self, value: &mut Value) {
         match value {
             Value::Array(items) => items.iter_mut().for_each(|item| self.mark_namespace(item)),
-            Value::String(name) if *name == self.namespace => *name = NAMESPACE.to_owned(),
+            // One namespace, or several in a list with commas.
+            Value::String(names) => {
+                let marked = |name: &str| if name == self.namespace { NAMESPACE } else { name }.to_owned();
+                *names = names.split(',').map(marked).collect::<Vec<_>>().join(",");
+            }
             _ => {}
         }
     }
@@ -224,14 +236,18 @@ impl Names {
     /// Whether the name of the namespace between two texts means the namespace. It may also be a word, or a part of an API group.
     fn is_namespace(&self, before: &str, after: &str) -> bool {
         const USERS: [&str; 2] = ["system:serviceaccount:", "system:serviceaccounts:"];
-        // In arguments, in queries of metrics, and in files.
-        const FIELDS: [&str; 2] = ["namespace=", "namespace:"];
         let is_object = |text: &str| self.objects.iter().any(|name| starts_with_name(text, name));
         let host = before.strip_suffix('.').unwrap_or_default();
         let of_object = self.objects.iter().any(|name| host.ends_with(name.as_str()));
-        let field = before.trim_end_matches([' ', '"', '\'']).to_ascii_lowercase();
+        // In arguments with one or several namespaces, in queries of metrics, in expressions, and in files.
+        let list = match before.ends_with(',') {
+            true => before.trim_end_matches(|c| c == ',' || is_of_names(c)),
+            false => before,
+        };
+        let field = list.trim_end_matches([' ', '"', '\'', '=', ':', '!', '~']);
+        let is_field = list[field.len()..].contains(['=', ':']) && field.to_ascii_lowercase().ends_with("namespace");
         USERS.iter().any(|user| before.ends_with(user))
-            || FIELDS.iter().any(|name| field.ends_with(name))
+            || is_field
             || after.strip_prefix('/').is_some_and(is_object)
             || (of_object && !after.starts_with('.'))
             || (!host.is_empty() && starts_with_name(after, ".svc"))
@@ -247,6 +263,11 @@ fn text_of<'a>(map: &'a Map<String, Value>, field: &str) -> &'a str {
 fn starts_with_name(text: &str, name: &str) -> bool {
     text.strip_prefix(name)
         .is_some_and(|after| !after.starts_with(is_of_names))
+}
+
+/// Whether a field has this name if its values are namespaces.
+fn is_of_namespaces(field: &str) -> bool {
+    field == "matchNames" || field.ends_with("amespace") || field.ends_with("amespaces")
 }
 
 /// Whether a character can be part of the same name.

@@ -102,7 +102,7 @@ impl<C: AnyObject> Child<'_, C> {
     /// Whether an existing object would get a reference to an owner that it does not name yet.
     pub(crate) fn adopts(&self, found: &C) -> bool {
         let owner = !matches!(self.ownership, Ownership::Unowned(_));
-        owner && self.existing == Existing::Adopted && !self.ownership.is_on(found)
+        owner && self.existing == Existing::Adopted && !self.ownership.is_on(found) && self.check_owner(found).is_ok()
     }
 
     /// Brings an existing child to the intent, with what it shares with other owners.

@@ -60,8 +60,8 @@ impl<K: AnyObject> Context<K> {
 
     /// As [`apply_child`](Self::apply_child), but an existing object of that name without a controller becomes a child
     /// of this object: its fields are set to those of `intent`, and it is deleted with its owner from now on. Its other
-    /// fields stay. If two owners adopt one object, one of them gets it. This object is read from the API server before it
-    /// adopts, and adopts nothing if it is being deleted.
+    /// fields stay. If two owners adopt one object, one of them gets it. Before an adoption, this object is read from the
+    /// API server. If it is being deleted, nothing is adopted.
     ///
     /// # Errors
     ///

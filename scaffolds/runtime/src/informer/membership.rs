@@ -187,6 +187,27 @@ mod tests {
         assert!(store.is_empty());
     }
 
+    /// As some aggregated API servers number versions.
+    #[test]
+    fn versions_that_are_no_numbers_have_no_order_so_a_deletion_counts() {
+        let (mut reflection, store) = reflection();
+        let version = |version: &str| {
+            let mut shown = object("a", "old", 0);
+            shown.object.metadata.resource_version = Some(version.to_owned());
+            shown
+        };
+        for versions in [["a7", "a8"], ["11", "a8"], ["a7", "12"]] {
+            reflection.shown(0, version(versions[0]));
+            assert_eq!(names(&store), ["a/old"], "{versions:?}");
+            assert_eq!(
+                reflection.gone(0, &version(versions[1]).object.metadata).len(),
+                1,
+                "{versions:?}"
+            );
+            assert!(store.is_empty(), "{versions:?}");
+        }
+    }
+
     #[test]
     fn a_deletion_is_newer_than_the_list_of_a_namespace_that_joins() {
         let (mut reflection, store) = reflection();

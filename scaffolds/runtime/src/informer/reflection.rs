@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     key::ObjectKey,
-    store::{Invalid, Store},
+    store::{Invalid, ResourceVersion, Store},
 };
 
 /// The progress of each watch, and our own writes that no watch has shown yet.
@@ -189,12 +189,18 @@ impl<K: Resource + Clone> Reflection<K> {
         self.membership.gone(&key, metadata);
         let mut contents = self.store.write();
         // What our own write stored since stays: a successor of the same name, or the same object, if it only left the
-        // selector for a moment. A deletion has a newer version than every state of its object.
-        let outlives =
-            |version: &Option<String>| is_newer(version.as_deref().into(), metadata.resource_version.as_deref().into());
+        // selector for a moment. A deletion has a newer version than every state of its object. Versions that are not numbers
+        // have no order: the event about the same object takes precedence.
+        let outlives = |uid: &Option<String>, version: &Option<String>| {
+            let [old, gone] = [version, &metadata.resource_version].map(|version| version.as_deref().into());
+            let has_order = matches!((old, gone), (ResourceVersion::Number(_), ResourceVersion::Number(_)));
+            (has_order || *uid != metadata.uid) && is_newer(old, gone)
+        };
         let is_outlived = match contents.object(&key) {
-            Some(old) => outlives(&old.meta().resource_version),
-            None => contents.invalid(&key).is_some_and(|old| outlives(&old.version)),
+            Some(old) => outlives(&old.meta().uid, &old.meta().resource_version),
+            None => contents
+                .invalid(&key)
+                .is_some_and(|old| outlives(&old.uid, &old.version)),
         };
         if is_outlived {
             return Vec::new();

@@ -23,11 +23,22 @@ const NAMES: [(&str, &str); 3] = [
     ),
 ];
 
+/// The end of the name of a metric that only grows.
+const COUNTER: &str = "_total";
+
 /// The caches with metrics, by kind: a kind has several if some contain only the metadata of its objects, or if watches
 /// of it are added. One series is the sum of a kind's caches.
 #[derive(Default)]
 pub(super) struct CacheMetricsIndex {
-    kinds: Mutex<HashMap<Labels, Arc<Mutex<Vec<Probe>>>>>,
+    kinds: Mutex<HashMap<Labels, Arc<Mutex<KindProbes>>>>,
+}
+
+/// The caches of one kind.
+#[derive(Default)]
+struct KindProbes {
+    live: Vec<Probe>,
+    /// The values of those that have ended, for the metrics that count.
+    ended: [f64; 3],
 }
 
 /// Group, version and kind.
@@ -56,12 +67,15 @@ impl Metrics {
         // Held while series are registered and removed, and never by a scrape, which holds the registry's lock.
         let mut kinds = locked(&self.caches.kinds);
         let probes = kinds.entry(labels.clone()).or_default();
-        locked(probes).push(probe.clone());
+        locked(probes).live.push(probe.clone());
         let named = named(&labels);
         for (at, (name, help)) in NAMES.into_iter().enumerate() {
             let probes = probes.clone();
-            let sum = move || locked(&probes).iter().map(|probe| probe()[at]).sum();
-            if name.ends_with("_total") {
+            let sum = move || {
+                let probes = locked(&probes);
+                probes.ended[at] + probes.live.iter().map(|probe| probe()[at]).sum::<f64>()
+            };
+            if name.ends_with(COUNTER) {
                 self.computed_counter(name, help, &named, sum);
             } else {
                 self.computed(name, help, &named, sum);
@@ -81,8 +95,14 @@ impl Drop for CacheMetrics {
         let Some(probes) = kinds.get(&self.labels) else { return };
         let is_last = {
             let mut probes = locked(probes);
-            probes.retain(|probe| !Arc::ptr_eq(probe, &self.probe));
-            probes.is_empty()
+            probes.live.retain(|probe| !Arc::ptr_eq(probe, &self.probe));
+            let last = (self.probe)();
+            let counters = NAMES
+                .iter()
+                .enumerate()
+                .filter(|(_, (name, _))| name.ends_with(COUNTER));
+            counters.for_each(|(at, _)| probes.ended[at] += last[at]);
+            probes.live.is_empty()
         };
         if is_last {
             kinds.remove(&self.labels);

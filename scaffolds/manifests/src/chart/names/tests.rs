@@ -51,6 +51,22 @@ fn whole_names_follow_the_release_and_parts_of_others_do_not() {
             format!("up{{namespace=\"{NAMESPACE}\"}}"),
         ),
         ("foo-operator-web.foo-system", format!("{FULLNAME}-web.{NAMESPACE}")),
+        (
+            "--namespace=team-a,foo-system",
+            format!("--namespace=team-a,{NAMESPACE}"),
+        ),
+        (
+            "up{namespace!=\"foo-system\"}",
+            format!("up{{namespace!=\"{NAMESPACE}\"}}"),
+        ),
+        (
+            "request.namespace == 'foo-system'",
+            format!("request.namespace == '{NAMESPACE}'"),
+        ),
+        (
+            "{\"namespace\":\"foo-system\"}",
+            format!("{{\"namespace\":\"{NAMESPACE}\"}}"),
+        ),
         ("other.foo-system.svc:443", format!("other.{NAMESPACE}.svc:443")),
         // Words, API groups and images.
         ("in foo-system", "in foo-system".to_owned()),
@@ -158,4 +174,23 @@ fn the_service_account_has_a_name_of_its_own() {
     assert_eq!(binding["subjects"][1]["name"], other);
     assert_eq!(deployment["metadata"]["name"], other);
     assert_eq!(deployment["spec"]["serviceAccountName"], ACCOUNT);
+}
+
+#[test]
+fn namespaces_follow_in_lists_arguments_and_fields_for_them() {
+    let mut pod = json!({
+        "args": ["--namespace", "foo-system", "foo-system"],
+        "env": [{"name": "WATCH_NAMESPACE", "value": "team-a,foo-system"}, {"name": "TEAM", "value": "foo-system"}],
+        "targetNamespace": "foo-system",
+    });
+    names().mark(&mut pod);
+    let expected = json!({
+        "args": ["--namespace", NAMESPACE, "foo-system"],
+        "env": [
+            {"name": "WATCH_NAMESPACE", "value": format!("team-a,{NAMESPACE}")},
+            {"name": "TEAM", "value": "foo-system"},
+        ],
+        "targetNamespace": NAMESPACE,
+    });
+    assert_eq!(pod, expected);
 }
