@@ -7,7 +7,10 @@ mod review;
 use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
-use kubewright_machinery::base64::{self, Encoding};
+use kubewright_machinery::{
+    base64::{self, Encoding},
+    go,
+};
 use serde_json::{Value, json};
 
 use crate::{
@@ -81,7 +84,7 @@ impl Converter {
         let posted = Posted {
             target: Arc::clone(&self.target),
             timeout: TIMEOUT,
-            body: Bytes::from(review::sent(version, &uid, &object, api_version).to_string()),
+            body: Bytes::from(go::json(&review::sent(version, &uid, &object, api_version))),
         };
         let received = self.webhooks.post(&self.store, posted).await;
         let received = received.map_err(|failure| match failure {

@@ -1,5 +1,6 @@
 //! JSON patches (RFC 6902) as clients and webhooks send them: reads and applies them.
 
+use kubewright_machinery::go;
 use kubewright_schema::json_patch::{Operation, apply};
 use serde_json::{Map, Value};
 
@@ -39,7 +40,9 @@ pub fn by_webhook(object: Option<&Value>, patch: &[u8]) -> Result<Option<Value>,
     if operations.is_empty() {
         return Ok(None);
     }
-    let patched = apply(object.ok_or(Unpatched::Nothing)?, &operations);
+    // Upstream patches the text of the object, in which a whole float has no fraction.
+    let object = go::stored(object.ok_or(Unpatched::Nothing)?.clone());
+    let patched = apply(&object, &operations);
     patched.map(Some).map_err(|failed| Unpatched::Failed(failed.why))
 }
 
@@ -98,4 +101,18 @@ fn check(operation: &Operation, index: usize, strict_errors: &mut Vec<String>) -
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_patch_of_a_webhook_meets_whole_floats_as_integers() {
+        let patch = json!([{"op": "test", "path": "/a", "value": 3}, {"op": "add", "path": "/b", "value": 1}]);
+        let patched = by_webhook(Some(&json!({"a": 3.0})), patch.to_string().as_bytes());
+        assert_eq!(patched.unwrap(), Some(json!({"a": 3, "b": 1})));
+    }
 }

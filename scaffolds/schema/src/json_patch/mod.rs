@@ -3,6 +3,7 @@
 
 mod pointer;
 
+use kubewright_machinery::go;
 use serde_json::{Map, Value};
 
 pub use self::pointer::steps;
@@ -154,14 +155,14 @@ impl Run {
 
     fn test(&mut self, path: &str, value: &Value) -> Result<(), Nowhere> {
         if path.is_empty() {
-            return if self.document == *value {
+            return if go::equal(&self.document, value) {
                 Ok(())
             } else {
                 Err(unequal())
             };
         }
         let there = self.at(path)?;
-        if there.get()?.unwrap_or(&Value::Null) == value {
+        if go::equal(there.get()?.unwrap_or(&Value::Null), value) {
             Ok(())
         } else {
             Err(unequal())

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use kubewright_machinery::cause::Path;
+use kubewright_machinery::{cause::Path, go};
 use serde_json::{Map, Value, json};
 
 use super::{Attempt, Done, Live, Prepared, Stored, Work, charge::charge};
@@ -59,7 +59,12 @@ impl Live {
             work.forget_empties(new);
         }
         let other = match is_end {
-            true => None,
+            true => {
+                if !work.is_built_in() {
+                    *new = go::stored(new.take());
+                }
+                None
+            }
             false => {
                 let mut other = convert::settle(work.resource(), new).await?;
                 self.keep_stored(work, &mut other, |field| match part(work.call) {
