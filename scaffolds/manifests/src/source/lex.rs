@@ -36,16 +36,14 @@ fn next(rest: &str, first: char) -> (Option<Piece<'_>>, usize) {
     if rest.starts_with("/*") {
         return (None, block_comment(rest));
     }
+    let literal = |length| (Some(Piece::Literal(&rest[..length])), length);
     if let Some(length) = raw_string(rest) {
-        return (Some(Piece::Literal(&rest[..length])), length);
+        return literal(length);
     }
     match first {
-        '"' => {
-            let length = string(rest);
-            (Some(Piece::Literal(&rest[..length])), length)
-        }
+        '"' => literal(string(rest)),
         '\'' => match character(rest) {
-            Some(length) => (Some(Piece::Literal(&rest[..length])), length),
+            Some(length) => literal(length),
             // A lifetime: its name is the next word.
             None => (Some(Piece::Mark('\'')), 1),
         },

@@ -80,7 +80,7 @@ struct Series {
     writing: Option<i32>,
     again: bool,
     over: bool,
-    /// Whether it waits to be written.
+    /// Whether it waits to be written; it does not while it is being written.
     due: bool,
 }
 
@@ -171,10 +171,8 @@ impl Correlator {
         if series.count == count {
             series.first = None;
         }
-        if again && !std::mem::replace(&mut series.due, true) {
-            return Ended::Again(key);
-        }
-        Ended::Done
+        series.due = again;
+        if again { Ended::Again(key) } else { Ended::Done }
     }
 
     /// Ends the series without recent events. Returns those to be written: a series that has ended, a last time, one whose write

@@ -6,25 +6,33 @@ use std::{
 };
 
 use super::Metrics;
-use crate::{informer::Informer, kind::Kind, object::AnyObject};
+use crate::{informer::Informer, object::AnyObject};
 
-const NAMES: [(&str, &str); 3] = [
-    (
-        "kubewright_invalid_objects",
-        "Objects that cannot be decoded; they are not reconciled until they are corrected.",
-    ),
-    (
-        "kubewright_unmerged_writes_total",
-        "Own writes that were not merged into the cache, because resource versions are not numbers.",
-    ),
-    (
-        "kubewright_failing_watches",
-        "Lists and watches that fail; their part of the cache may be old.",
-    ),
+/// A metric of caches.
+struct CacheMetric {
+    name: &'static str,
+    help: &'static str,
+    /// Whether it counts, and so never falls.
+    counts: bool,
+}
+
+const METRICS: [CacheMetric; 3] = [
+    CacheMetric {
+        name: "kubewright_invalid_objects",
+        help: "Objects that cannot be decoded; they are not reconciled until they are corrected.",
+        counts: false,
+    },
+    CacheMetric {
+        name: "kubewright_unmerged_writes_total",
+        help: "Own writes that were not merged into the cache, because resource versions are not numbers.",
+        counts: true,
+    },
+    CacheMetric {
+        name: "kubewright_failing_watches",
+        help: "Lists and watches that fail; their part of the cache may be old.",
+        counts: false,
+    },
 ];
-
-/// The end of the name of a metric that only grows.
-const COUNTER: &str = "_total";
 
 /// The caches with metrics, by kind: a kind has several if some contain only the metadata of its objects, or if watches
 /// of it are added. One series is the sum of a kind's caches.
@@ -37,14 +45,14 @@ pub(super) struct CacheMetricsIndex {
 #[derive(Default)]
 struct KindProbes {
     live: Vec<Probe>,
-    /// The values of those that have ended, for the metrics that count.
+    /// The sums of the caches that have ended, for the metrics that count.
     ended: [f64; 3],
 }
 
 /// Group, version and kind.
 type Labels = [String; 3];
 
-/// Reads the present value of each metric of [`NAMES`] from one cache.
+/// Reads the present value of each metric of [`METRICS`] from one cache.
 type Probe = Arc<dyn Fn() -> [f64; 3] + Send + Sync>;
 
 /// The metrics of one cache, which end when this is dropped.
@@ -59,23 +67,27 @@ impl Metrics {
     /// Registers the metrics of a cache.
     pub(crate) fn cache<K: AnyObject>(&self, informer: &Informer<K>) -> CacheMetrics {
         let (store, informer) = (informer.store(), informer.clone());
-        let labels = labels_of(informer.kind());
+        let kind = informer.kind();
+        let labels = [kind.group(), kind.version(), kind.kind()].map(str::to_owned);
         let probe: Probe = Arc::new(move || {
-            let counts = [store.invalid_len() as f64, informer.unmerged_writes() as f64];
-            [counts[0], counts[1], informer.failing() as f64]
+            [
+                store.invalid_len() as f64,
+                informer.unmerged_writes() as f64,
+                informer.failing() as f64,
+            ]
         });
         // Held while series are registered and removed, and never by a scrape, which holds the registry's lock.
         let mut kinds = locked(&self.caches.kinds);
         let probes = kinds.entry(labels.clone()).or_default();
         locked(probes).live.push(probe.clone());
         let named = named(&labels);
-        for (at, (name, help)) in NAMES.into_iter().enumerate() {
+        for (at, CacheMetric { name, help, counts }) in METRICS.iter().enumerate() {
             let probes = probes.clone();
             let sum = move || {
                 let probes = locked(&probes);
                 probes.ended[at] + probes.live.iter().map(|probe| probe()[at]).sum::<f64>()
             };
-            if name.ends_with(COUNTER) {
+            if *counts {
                 self.computed_counter(name, help, &named, sum);
             } else {
                 self.computed(name, help, &named, sum);
@@ -97,25 +109,18 @@ impl Drop for CacheMetrics {
             let mut probes = locked(probes);
             probes.live.retain(|probe| !Arc::ptr_eq(probe, &self.probe));
             let last = (self.probe)();
-            let counters = NAMES
-                .iter()
-                .enumerate()
-                .filter(|(_, (name, _))| name.ends_with(COUNTER));
+            let counters = METRICS.iter().enumerate().filter(|(_, metric)| metric.counts);
             counters.for_each(|(at, _)| probes.ended[at] += last[at]);
             probes.live.is_empty()
         };
         if is_last {
             kinds.remove(&self.labels);
             let named = named(&self.labels);
-            NAMES
+            METRICS
                 .iter()
-                .for_each(|(name, _)| self.metrics.registry.remove(name, &named));
+                .for_each(|metric| self.metrics.registry.remove(metric.name, &named));
         }
     }
-}
-
-fn labels_of<K>(kind: &Kind<K>) -> Labels {
-    [kind.group(), kind.version(), kind.kind()].map(str::to_owned)
 }
 
 fn named([group, version, kind]: &Labels) -> [(&str, &str); 3] {

@@ -110,18 +110,14 @@ impl<K: AnyObject, R: Reconciler<K>> Worker<K, R> {
                 debug!(?delay, "the object changed meanwhile: {error}");
                 return Outcome::Requeue;
             }
-            Class::Conflict | Class::Retry | Class::Forbidden | Class::Rejected => {
-                let delay = self.retry(cx, class, priority);
-                self.log_failure(cx, error, delay);
-            }
-            // The delay of the API server, which may be overloaded for longer, is the least; the author's delay is exact.
-            Class::RetryAfter(_) if error.code().is_some() => {
-                let delay = self.retry(cx, class, priority);
-                self.log_failure(cx, error, delay);
-            }
-            Class::RetryAfter(delay) => {
+            // The author's delay is exact. That of the API server, which may be overloaded for longer, is the shortest one.
+            Class::RetryAfter(delay) if error.code().is_none() => {
                 self.shared.state.queue.count_failure(&cx.key);
                 self.shared.state.queue.add_after(cx.key.clone(), priority, delay);
+                self.log_failure(cx, error, delay);
+            }
+            Class::Conflict | Class::Retry | Class::RetryAfter(_) | Class::Forbidden | Class::Rejected => {
+                let delay = self.retry(cx, class, priority);
                 self.log_failure(cx, error, delay);
             }
             Class::Terminal => {
