@@ -40,7 +40,7 @@ fn without_zeros(text: &str) -> String {
     plain
 }
 
-/// The reason that a text is not an address in a form that all programs read in the same way.
+/// The error for a text that is not an IP address, or that programs read differently.
 pub fn ambiguity(text: &str) -> Option<&'static str> {
     match read(text) {
         None => Some("must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"),
@@ -50,17 +50,22 @@ pub fn ambiguity(text: &str) -> Option<&'static str> {
     }
 }
 
-/// Whether an address of IPv6 contains one of IPv4.
+/// Whether an address is IPv4-mapped: `::ffff:1.2.3.4`.
 pub fn is_mapped(ip: IpAddr) -> bool {
     matches!(ip, IpAddr::V6(ip) if ip.to_ipv4_mapped().is_some())
 }
 
-/// Whether an address is one of IPv6, and not an IPv4 address in its form.
+/// Whether an address is IPv6. As in Go, an IPv4-mapped address counts as IPv4.
 pub fn is_ipv6(ip: &IpAddr) -> bool {
-    ip.is_ipv6() && !is_mapped(*ip)
+    ip.to_canonical().is_ipv6()
 }
 
-/// The form of RFC 5952, in which texts can be compared.
+/// Whether a text is an IPv6 address.
+pub fn is_ipv6_text(text: &str) -> bool {
+    parse(text).is_some_and(|ip| is_ipv6(&ip))
+}
+
+/// An address as in RFC 5952: equal addresses have equal texts.
 pub fn canonical(ip: IpAddr) -> String {
     match ip.to_canonical() {
         IpAddr::V4(ip) => ip.to_string(),
@@ -68,7 +73,7 @@ pub fn canonical(ip: IpAddr) -> String {
     }
 }
 
-/// An address that Rust prints with an IPv4 part in decimal gets hexadecimal groups, like any other.
+/// An IPv6 address in hexadecimal groups. Rust prints the end of some addresses in decimal.
 fn canonical_v6(ip: Ipv6Addr) -> String {
     let text = ip.to_string();
     let [.., high, low] = ip.segments();

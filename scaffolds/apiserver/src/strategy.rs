@@ -282,8 +282,8 @@ pub trait Strategy: Send + Sync + 'static {
     /// must not change. `metadata.generation` is the registry's, see `Rules::counts_generation`.
     fn prepare_for_update(&self, subresource: &str, new: &mut Value, old: &Value);
 
-    /// Whether an object has the kind and the version of this strategy. Objects of custom kinds are decoded without
-    /// them, and refused by validation.
+    /// Whether an object has the kind and the version of this strategy. A custom object of another kind or version is decoded,
+    /// and validation refuses it.
     fn is_of_type(&self, _object: &Value) -> bool {
         true
     }

@@ -114,6 +114,11 @@ pub fn group_version(api_version: &str) -> (&str, &str) {
     }
 }
 
+/// Whether an `apiVersion` has more parts than a group and a version.
+pub fn is_malformed_group_version(api_version: &str) -> bool {
+    api_version.matches('/').count() > 1
+}
+
 /// Whether a text consists of DNS-1123 labels of any length.
 pub fn is_subdomain(text: &str) -> bool {
     text.split('.').all(is_label)

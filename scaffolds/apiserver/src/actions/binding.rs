@@ -33,7 +33,7 @@ pub(super) async fn bind(core: &Core, call: &Call, posted: Posted) -> Result<(),
         dry_run,
     };
     if call.name.is_empty() {
-        // Only below a Pod is the UID a precondition.
+        // The UID of a Binding is a precondition only in a request to the subresource of a Pod.
         meta::system::wipe(&mut binding);
     }
     admit(Phase::Mutating, core, &attributes, &mut binding).await?;

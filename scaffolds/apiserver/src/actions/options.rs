@@ -7,6 +7,7 @@ use super::admit;
 use crate::{
     admission::{Attributes, Operation, Phase},
     call::Call,
+    request::query,
     state::Core,
     status::Status,
 };
@@ -50,8 +51,7 @@ fn read(call: &Call) -> Result<Value, String> {
         return Ok(options);
     }
     for name in SWITCHES {
-        let is_on = |text: &str| text != "0" && !text.eq_ignore_ascii_case("false");
-        if call.parameter(name).is_some_and(is_on) {
+        if call.parameter(name).is_some_and(query::is_true) {
             options[name] = json!(true);
         }
     }

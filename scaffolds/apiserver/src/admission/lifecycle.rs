@@ -59,8 +59,8 @@ fn creation(core: &Core, attributes: &Attributes<'_>, objects: &Objects<'_>) -> 
     Err(status.because("NamespaceTerminating", &cause, "metadata.namespace"))
 }
 
-/// Whether a namespace is terminating. Every create request needs this, so only a text with the word is decoded, and of it
-/// only the phase.
+/// Whether a namespace is terminating. Every create request needs this: a namespace without the word `Terminating` is not
+/// decoded, and of any other only the phase is.
 fn is_terminating(namespace: &Record) -> Result<bool, Status> {
     const TERMINATING: &[u8] = br#""Terminating""#;
     if !namespace

@@ -41,10 +41,10 @@ pub(super) fn supported(core: &Core, attributes: &Attributes<'_>, objects: &Obje
     Err(attributes.forbid(objects, &why))
 }
 
-/// Checks that the node can have a Pod with the requests of the resized one.
+/// Checks that the allocatable resources of the node cover the requests of the resized Pod.
 ///
 /// # Errors
-/// 403 if it has less than that, is not a Linux node, or does not exist.
+/// 403 if the node lacks resources, is not a Linux node, or does not exist.
 pub(super) fn fits(core: &Core, attributes: &Attributes<'_>, objects: &Objects<'_>) -> Result<(), Status> {
     let Some((pod, _)) = resized(attributes, objects) else {
         return Ok(());
@@ -61,8 +61,8 @@ pub(super) fn fits(core: &Core, attributes: &Attributes<'_>, objects: &Objects<'
     }
     let (requests, room) = (requested(pod), Amounts::of(node.pointer("/status/allocatable")));
     let lacks = |resource: &str, number: fn(&Quantity) -> i128| {
-        let [request, room] = [&requests, &room].map(|amounts| amounts.get(resource).cloned());
-        let [request, room] = [request, room].map(|amount| amount.unwrap_or_else(|| Quantity::of(0)));
+        let amount = |amounts: &Amounts| amounts.get(resource).cloned().unwrap_or_else(|| Quantity::of(0));
+        let (request, room) = (amount(&requests), amount(&room));
         let (requested, allocatable) = (number(&request), number(&room));
         let is_more = request.compare(&room) == Ordering::Greater;
         is_more.then(|| format!("{resource}, requested: {requested}, allocatable: {allocatable}"))
@@ -108,18 +108,18 @@ fn node(core: &Core, attributes: &Attributes<'_>, objects: &Objects<'_>, pod: &V
 
 /// The features that a node needs for a resize, in the order of their names.
 fn needed(pod: &Value, old: &Value) -> Vec<&'static str> {
-    let resources = |pod: &Value| pod["spec"]["resources"].clone();
-    let init = |pod: &Value| pod["spec"]["initContainers"].as_array().cloned().unwrap_or_default();
+    let [init, init_before] =
+        [pod, old].map(|pod| pod["spec"]["initContainers"].as_array().map_or(&[][..], Vec::as_slice));
     let is_resized =
         |(now, then): (&Value, &Value)| then["restartPolicy"] != "Always" && now["resources"] != then["resources"];
     let features = [
         (
             "InPlacePodLevelResourcesVerticalScaling",
-            resources(pod) != resources(old),
+            pod["spec"]["resources"] != old["spec"]["resources"],
         ),
         (
             "InPlacePodVerticalScalingInitContainers",
-            init(pod).iter().zip(&init(old)).any(is_resized),
+            init.iter().zip(init_before).any(is_resized),
         ),
     ];
     features

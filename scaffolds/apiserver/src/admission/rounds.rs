@@ -1,7 +1,7 @@
 //! The rounds of mutating admission. If a policy or a webhook changes the object, all members run once more, and of the policies
 //! and webhooks those that ask for it and were called before the change.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, sync::OnceLock};
 
 use serde_json::Value;
 
@@ -22,8 +22,7 @@ pub(super) struct Rounds {
     is_second: bool,
     has_changed: bool,
     /// The managedFields before the first call.
-    managers: Option<Value>,
-    has_begun: bool,
+    managers: OnceLock<Option<Value>>,
     policies: Called,
     webhooks: Called,
 }
@@ -54,9 +53,8 @@ impl Rounds {
 
     /// Before the calls of a member. If the object has changed since its calls in the first round, all that wants to sees it again.
     pub fn begin(&mut self, caller: Caller, object: &Value) {
-        if !std::mem::replace(&mut self.has_begun, true) {
-            self.managers = meta::of(object).get("managedFields").cloned();
-        }
+        self.managers
+            .get_or_init(|| meta::of(object).get("managedFields").cloned());
         if self.is_second && self.of(caller).last != *object {
             self.change(caller);
         }
@@ -64,7 +62,7 @@ impl Rounds {
 
     /// The managedFields before the first call.
     pub fn managers(self) -> Option<Value> {
-        self.managers
+        self.managers.into_inner().flatten()
     }
 
     /// Whether something is called in this round.

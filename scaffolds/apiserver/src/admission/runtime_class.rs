@@ -21,6 +21,9 @@ const UNDEFINED: &str = "pod rejected: Pod Overhead set without corresponding Ru
 /// # Errors
 /// 403 for a class that does not exist, another overhead and a node selector that contradicts that of the class.
 pub(super) fn admit(core: &Core, attributes: &Attributes<'_>, objects: &mut Objects<'_>) -> Result<(), Status> {
+    if !is_asked(attributes) {
+        return Ok(());
+    }
     let class = class_of(core, attributes, objects)?;
     let completed = objects
         .new
@@ -59,8 +62,8 @@ fn is_asked(attributes: &Attributes<'_>) -> bool {
 
 /// The class of a new Pod, if it has one.
 fn class_of(core: &Core, attributes: &Attributes<'_>, objects: &Objects<'_>) -> Result<Option<Value>, Status> {
-    let pod = is_asked(attributes).then(|| objects.present());
-    let Some(name) = pod.and_then(|pod| pod.pointer("/spec/runtimeClassName")?.as_str()) else {
+    let name = objects.present().pointer("/spec/runtimeClassName");
+    let Some(name) = name.and_then(Value::as_str) else {
         return Ok(None);
     };
     let Some(record) = core.store.get(&Key::new(CLASSES, "", name)) else {

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use kubewright_machinery::go;
+use kubewright_machinery::{go, names};
 use kubewright_schema::typed::{Duplicates, Element, Schema, describe, validate};
 use serde_json::Value;
 
@@ -139,17 +139,13 @@ pub fn update(live: Option<&Value>, new: &mut Value, writer: &Writer<'_>) {
 pub fn check_type(applied: &Value, writer: &Writer<'_>) -> Result<(), Error> {
     let text = |key| applied.get(key).and_then(Value::as_str).unwrap_or_default();
     if (text("apiVersion"), text("kind")) != (writer.api_version, writer.kind) {
-        // An `apiVersion` that cannot be parsed leaves nothing of the type.
-        let is_malformed = text("apiVersion").matches('/').count() > 1;
-        let found = if is_malformed {
-            ["", ""]
-        } else {
-            ["apiVersion", "kind"].map(text)
+        // Upstream's message contains neither of both if the `apiVersion` cannot be parsed.
+        let [version, name] = match names::is_malformed_group_version(text("apiVersion")) {
+            true => ["", ""],
+            false => ["apiVersion", "kind"].map(text),
         };
-        return Err(Error::BadRequest(format!(
-            "invalid object type: {}",
-            kind(found[0], found[1])
-        )));
+        let found = kind(version, name);
+        return Err(Error::BadRequest(format!("invalid object type: {found}")));
     }
     if managed::entries(applied).is_some() {
         return Err(Error::BadRequest("metadata.managedFields must be nil".to_owned()));

@@ -16,7 +16,7 @@ const GROUP: &str = "authorization.k8s.io";
 /// `SelfSubjectAccessReview`.
 pub(super) fn own(asked: &Asked, review: &Value) -> Result<Value, Status> {
     let spec = &review["spec"];
-    let mut causes: Vec<Cause> = attributes_missing(spec)?.into_iter().collect();
+    let mut causes = Vec::from_iter(attributes_missing(spec)?);
     causes.extend(metadata(review, &[]));
     refuse_any(&causes)?;
     Ok(answer(asked, asked.user, spec))
@@ -124,7 +124,7 @@ fn user_of(spec: &Value) -> User {
 
 /// Checks a spec that names a user.
 fn of_user(spec: &Value, user: &User) -> Result<Vec<Cause>, Status> {
-    let mut causes: Vec<Cause> = attributes_missing(spec)?.into_iter().collect();
+    let mut causes = Vec::from_iter(attributes_missing(spec)?);
     if user.name.is_empty() && user.groups.is_empty() {
         let why = "at least one of user or group must be specified";
         causes.push(Path::new("spec").child("user").invalid("", why));

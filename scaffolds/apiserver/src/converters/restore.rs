@@ -1,7 +1,9 @@
 //! Restores the parts of an object that a converter may not change: its identity, and its metadata except labels and annotations.
 
-use kubewright_machinery::{Cause, cause::Path, go, labels};
+use kubewright_machinery::{Cause, cause::Path, labels};
 use serde_json::{Map, Value};
+
+use crate::json;
 
 /// The converted object of an answer.
 ///
@@ -14,10 +16,7 @@ pub(super) fn read(object: Value) -> Result<Value, String> {
             Err(format!("Object 'Kind' is missing in '{object}'"))
         }
         Value::Object(_) => Ok(object),
-        other => Err(format!(
-            "json: cannot unmarshal {} into Go value of type map[string]interface {{}}",
-            go::kind(other)
-        )),
+        other => Err(json::mismatch(other, "value of type map[string]interface {}")),
     }
 }
 

@@ -13,6 +13,14 @@ pub const DEPTH: usize = kubewright_schema::json_patch::DEEPEST;
 /// A document, and a warning for each duplicate field: `duplicate field "spec.a"`.
 pub type Document = (Value, Vec<String>);
 
+/// Go's error for a value that does not fit `target`, for example `value of type []string`.
+pub fn mismatch(value: &Value, target: &str) -> String {
+    format!(
+        "json: cannot unmarshal {} into Go {target}",
+        kubewright_machinery::go::kind(value)
+    )
+}
+
 /// Reads one document.
 ///
 /// # Errors
@@ -246,7 +254,7 @@ impl<'a> JsonReader<'a> {
     }
 }
 
-/// An int64 if its text is one that fits, otherwise a float64, also if it is whole: `1.0`, `1e3`.
+/// An int64 if the text is an integer that fits, otherwise a float64, even of a whole number such as `1.0` and `1e3`.
 pub fn number(text: &str) -> Result<Number, String> {
     if let Ok(integer) = text.parse::<i64>() {
         return Ok(integer.into());

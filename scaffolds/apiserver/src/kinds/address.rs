@@ -10,7 +10,8 @@ use crate::{
     },
 };
 
-/// Checks an address, and returns whether it is valid. One of the texts `old`, which were accepted before, is.
+/// Checks an address, and returns whether it is valid. The texts in `old` count as valid: the server
+/// has accepted them before.
 pub(in crate::kinds) fn ip(at: &Located<'_>, old: &[&str], faults: &mut Faults) -> bool {
     let fault = ambiguity(at.str()).filter(|_| !old.contains(&at.str()));
     if let Some(fault) = fault {

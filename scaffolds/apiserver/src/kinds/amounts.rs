@@ -10,7 +10,8 @@ use crate::kinds::{
     located::Located,
 };
 
-const HUGE_PAGES: &str = "hugepages-";
+/// The beginning of the names of huge pages.
+pub(in crate::kinds) const HUGE_PAGES: &str = "hugepages-";
 
 pub(in crate::kinds) const NEGATIVE: &str = "must be greater than or equal to 0";
 

@@ -63,7 +63,7 @@ const DISABLED_FIELDS: &[StructDefault] = &[
     ("storage.v1.CSINodeStatus", |status| _ = status.remove("storageHealth")),
 ];
 
-/// A lifecycle that consists of a signal goes with it.
+/// Removes the signal, and the lifecycle if nothing else is in it.
 fn without_stop_signal(container: &mut Fields) {
     let Some(lifecycle) = within(container, "lifecycle") else {
         return;
@@ -71,11 +71,6 @@ fn without_stop_signal(container: &mut Fields) {
     if lifecycle.remove("stopSignal").is_some() && lifecycle.is_empty() {
         container.remove("lifecycle");
     }
-}
-
-/// Removes the fields of disabled features from a value of a definition: a write of the status drops them by itself.
-pub(super) fn drop_disabled(definition: &str, value: &mut Value) {
-    KindDefaults::new(&DISABLED).fill(definition, value);
 }
 
 fn without_user(item: &mut Fields) {
@@ -119,7 +114,7 @@ impl BuiltIn {
         }
     }
 
-    /// Reads an object by the types of its definition; `refuse` words the error of one that the kind cannot read.
+    /// Reads an object by the types of its definition; `refuse` makes the error for an object that `unreadable` rejects.
     fn read_as(
         &self,
         read: decode::Read,
@@ -220,6 +215,9 @@ impl Strategy for BuiltIn {
             "status" => {
                 keep_all_but(new, old, &["metadata", "status"]);
                 (self.kind.prepare_status)(new, old);
+                if self.kind.drops_disabled_from_status {
+                    self.disabled.fill(&self.definition, new);
+                }
             }
             _ => {
                 if self.kind.rules.has_status {

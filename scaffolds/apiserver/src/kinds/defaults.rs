@@ -27,14 +27,9 @@ impl FromIterator<StructDefault> for Defaults {
 /// Defaults for the objects of one definition.
 pub(super) struct KindDefaults {
     defaults: &'static Defaults,
-    /// Found out with the first object.
-    concerned: OnceLock<Concerned>,
-}
-
-/// The definitions that may get a default, or contain one that may. The walk skips all others, such as ObjectMeta.
-struct Concerned {
-    root: bool,
-    contained: HashSet<&'static str>,
+    /// The definitions in it that have a default, or contain a definition that has one. The walk skips all others, such as
+    /// ObjectMeta. Computed for the first object.
+    concerned: OnceLock<HashSet<&'static str>>,
 }
 
 impl KindDefaults {
@@ -50,21 +45,20 @@ impl KindDefaults {
         let (Some(shape), Some(fields)) = (shapes::shape(name), object.as_object_mut()) else {
             return;
         };
-        let concerned = self.concerned.get_or_init(|| self.defaults.concerned(name, shape));
-        if concerned.root {
-            self.defaults.structure(name, shape, concerned, fields);
-        }
+        let concerned = self.concerned.get_or_init(|| self.defaults.concerned(shape));
+        self.defaults.structure(name, shape, concerned, fields);
     }
 }
 
 impl Defaults {
-    fn concerned(&self, root: &str, shape: &'static Shape) -> Concerned {
-        let mut shapes = HashMap::new();
+    /// The definitions in `shape` that have a default, or contain a definition that has one.
+    fn concerned(&self, shape: &'static Shape) -> HashSet<&'static str> {
+        let mut reachable = HashMap::new();
         let mut next = vec![shape];
         while let Some(shape) = next.pop() {
             for name in shape.fields.iter().filter_map(|field| definition_in(&field.kind)) {
                 if let Some(inner) = shapes::shape(name)
-                    && shapes.insert(name, inner).is_none()
+                    && reachable.insert(name, inner).is_none()
                 {
                     next.push(inner);
                 }
@@ -81,22 +75,18 @@ impl Defaults {
         let mut contained: HashSet<&'static str> = HashSet::new();
         loop {
             let known = contained.len();
-            let found = shapes
+            let found = reachable
                 .iter()
                 .filter(|(name, shape)| gets(name, shape) || contains(shape, &contained));
             let found: Vec<_> = found.map(|(name, _)| *name).collect();
             contained.extend(found);
             if contained.len() == known {
-                break;
+                return contained;
             }
-        }
-        Concerned {
-            root: gets(root, shape) || contains(shape, &contained),
-            contained,
         }
     }
 
-    fn structure(&self, name: &str, shape: &Shape, concerned: &Concerned, fields: &mut Fields) {
+    fn structure(&self, name: &str, shape: &Shape, concerned: &HashSet<&'static str>, fields: &mut Fields) {
         if let Some(default) = self.0.get(name) {
             default(fields);
         }
@@ -113,8 +103,8 @@ impl Defaults {
         }
     }
 
-    fn inside(&self, kind: &Type, concerned: &Concerned, value: &mut Value) {
-        if !definition_in(kind).is_some_and(|name| concerned.contained.contains(name)) {
+    fn inside(&self, kind: &Type, concerned: &HashSet<&'static str>, value: &mut Value) {
+        if !definition_in(kind).is_some_and(|name| concerned.contains(name)) {
             return;
         }
         match (kind, value) {

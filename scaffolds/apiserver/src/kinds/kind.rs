@@ -27,7 +27,7 @@ pub(super) struct BuiltInKind {
     pub clears_status: bool,
     /// The fields in which, and below which, empty lists and maps are distinguished from absent ones.
     pub distinguishes_empty: &'static [&'static str],
-    /// The error of an object that Go decodes and cannot convert to its internal type.
+    /// The error for an object that Go can decode, but cannot convert to the internal type.
     pub unreadable: fn(&Value) -> Option<String>,
     /// Runs right after decoding, before managedFields are computed.
     pub decoded: fn(&mut Value),
@@ -41,6 +41,8 @@ pub(super) struct BuiltInKind {
     pub prepare_update: fn(&mut Value, &Value),
     /// Prepares an update of the status, after all but metadata and status was copied from the old object.
     pub prepare_status: fn(&mut Value, &Value),
+    /// Whether a write of the status removes the fields of disabled features, too.
+    pub drops_disabled_from_status: bool,
     /// Validates a new object, except its metadata.
     pub validate: fn(&Located<'_>, &mut Faults),
     /// Validates an update, given the new and the old object.
@@ -78,6 +80,7 @@ impl Default for BuiltInKind {
             prepare_create: |_| {},
             prepare_update: |_, _| {},
             prepare_status: |_, _| {},
+            drops_disabled_from_status: false,
             validate: |_, _| {},
             validate_update: |_, _, _| {},
             validate_status: |_, _, _| {},

@@ -13,6 +13,15 @@ use crate::kinds::{
 /// The longest name: a domain, a slash, a label, a dot and a subdomain.
 const LONGEST: usize = 253 + 1 + 63 + 1 + 253;
 
+/// The shortest lifetime of a Pod's certificate, in seconds.
+pub(in crate::kinds) const SHORTEST_LIFETIME: i64 = 60 * 60;
+
+/// The longest lifetime, in seconds, of a Pod's certificate from this signer.
+pub(in crate::kinds) fn longest_lifetime(signer: &str) -> i64 {
+    const DAY: i64 = 24 * 60 * 60;
+    if is_reserved(signer) { DAY } else { 91 * DAY }
+}
+
 /// Checks a name: a domain and a path.
 pub(in crate::kinds) fn name(at: &Located<'_>, faults: &mut Faults) {
     if at.str().is_empty() {

@@ -1,6 +1,12 @@
-//! Duplicates among `ownerReferences`.
+//! The controller and the duplicates among `ownerReferences`.
 
 use serde_json::Value;
+
+/// The owner reference of the controller of an object.
+pub fn controller(object: &Value) -> Option<&Value> {
+    let owners = super::of(object).get("ownerReferences")?.as_array()?;
+    owners.iter().find(|owner| owner["controller"] == true)
+}
 
 /// Takes away references that stand twice, and returns the uids of these.
 pub fn dedupe(object: &mut Value) -> Vec<String> {

@@ -19,7 +19,8 @@ pub fn wipe(object: &mut Value) {
     }
 }
 
-/// Gives a new object its uid, time and, where it has but a `generateName`, its name by this rule. `now` is RFC 3339.
+/// Sets uid and creation time of a new object, and a name that follows `rule` if the object has only a `generateName`. `now`
+/// is RFC 3339.
 pub fn fill(object: &mut Value, rule: NameRule, now: &str) {
     let prefix = text(object, "generateName").to_owned();
     if !prefix.is_empty() && text(object, "name").is_empty() {

@@ -11,7 +11,7 @@ use crate::{
     strategy::{MetadataPass, NameRule},
 };
 
-/// The errors in the metadata of a new object. `is_changed` says whether admission has changed it since it was decoded.
+/// The errors in the metadata of a new object. `is_changed` is true if admission has changed the object.
 pub fn created(resource: &Resource, object: &Value, is_changed: bool) -> Vec<Cause> {
     let rules = resource.rules();
     if is_changed
@@ -27,12 +27,12 @@ pub fn created(resource: &Resource, object: &Value, is_changed: bool) -> Vec<Cau
     causes
 }
 
-/// The errors in the metadata of a changed object, before the kind's errors in the rest of the object. `is_changed` says
-/// whether admission has changed the new state since it was decoded.
+/// The errors in the metadata of a changed object, before the kind's errors in the rest of the object. `is_changed` is
+/// true if admission has changed the new state.
 pub fn updated(resource: &Resource, subresource: &str, is_changed: bool, new: &Value, old: &Value) -> Vec<Cause> {
     let rules = resource.rules();
     let passes = match subresource {
-        // The kind itself stops at the errors in the type.
+        // If kind or version is wrong, the strategy reports only that.
         _ if !resource.strategy.is_of_type(new) => MetadataPass::NONE,
         "" | "scale" => rules.metadata_passes,
         _ => rules.status_metadata_passes,

@@ -1,11 +1,10 @@
 //! JSON patches (RFC 6902) as clients and webhooks send them: reads and applies them.
 
-use kubewright_machinery::go;
 use kubewright_schema::json_patch::{Operation, apply};
 use serde_json::{Map, Value};
 
-use super::{Document, Patched, document, read, rejected, unmarshal};
-use crate::status::Status;
+use super::{Document, Patched, document, read, rejected};
+use crate::{json, status::Status};
 
 /// The server's limit for the operations in a patch.
 const MAX_OPERATIONS: usize = 10_000;
@@ -40,9 +39,7 @@ pub fn by_webhook(object: Option<&Value>, patch: &[u8]) -> Result<Option<Value>,
     if operations.is_empty() {
         return Ok(None);
     }
-    // Upstream patches the text of the object, in which a whole float has no fraction.
-    let object = go::stored(object.ok_or(Unpatched::Nothing)?.clone());
-    let patched = apply(&object, &operations);
+    let patched = apply(object.ok_or(Unpatched::Nothing)?, &operations);
     patched.map(Some).map_err(|failed| Unpatched::Failed(failed.why))
 }
 
@@ -69,7 +66,7 @@ fn operations(document: Document, checked: bool) -> Result<(Vec<Operation>, Vec<
     let items = match patch {
         Value::Null => Vec::new(),
         Value::Array(items) => items,
-        other => return Err(fail(unmarshal(&other, &format!("value of type {list}")))),
+        other => return Err(fail(json::mismatch(&other, &format!("value of type {list}")))),
     };
     let mut strict_errors: Vec<String> = duplicates.into_iter().map(|it| format!("json patch {it}")).collect();
     let mut out = Vec::new();
@@ -77,7 +74,7 @@ fn operations(document: Document, checked: bool) -> Result<(Vec<Operation>, Vec<
         let operation = match item {
             Value::Null => Map::new(),
             Value::Object(operation) => operation,
-            other => return Err(fail(unmarshal(&other, &format!("value of type {one}")))),
+            other => return Err(fail(json::mismatch(&other, &format!("value of type {one}")))),
         };
         if checked {
             check(&operation, index, &mut strict_errors).map_err(fail)?;
@@ -91,7 +88,7 @@ fn check(operation: &Operation, index: usize, strict_errors: &mut Vec<String>) -
     for (name, value) in operation {
         match name.as_str() {
             "op" | "path" | "from" if !value.is_string() && !value.is_null() => {
-                return Err(unmarshal(
+                return Err(json::mismatch(
                     value,
                     &format!("struct field jsonPatchOp.{name} of type string"),
                 ));

@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use super::{Patched, document, unmarshal};
-use crate::status::Status;
+use super::{Patched, document};
+use crate::{json, status::Status};
 
 /// Applies a JSON merge patch.
 ///
@@ -19,7 +19,7 @@ pub fn merge(object: &Value, patch: &[u8], checked: bool) -> Result<Patched, Sta
             other => *other = without_nulls(Value::Object(patch)),
         },
         other if checked => {
-            let why = unmarshal(&other, "value of type map[string]interface {}");
+            let why = json::mismatch(&other, "value of type map[string]interface {}");
             return Err(Status::bad_request(format!("error decoding patch: {why}")));
         }
         Value::Array(items) => object = without_nulls(Value::Array(items)),

@@ -67,9 +67,3 @@ fn rejected() -> Status {
 pub fn document(body: &[u8]) -> Result<Document, Status> {
     read(body).map_err(|_| Status::bad_request("invalid JSON patch"))
 }
-
-/// Go's error for JSON that is not of the expected type.
-fn unmarshal(value: &Value, into: &str) -> String {
-    let name = kubewright_machinery::go::kind(value);
-    format!("json: cannot unmarshal {name} into Go {into}")
-}

@@ -1,6 +1,6 @@
 //! Reads the object that a client sent: checks its kind, types, namespace and name, and sets defaults.
 
-use kubewright_machinery::{go, object_meta};
+use kubewright_machinery::{go, names, object_meta};
 use serde_json::{Value, json};
 
 use super::{options::Validation, strict, work::Work};
@@ -131,11 +131,11 @@ pub(super) fn check_type(work: &Work, object: &mut Value) -> Result<(), WrongTyp
     let (mut version, mut kind) = (text("apiVersion"), text("kind"));
     if !work.is_built_in() {
         return match (kind.as_str(), version.as_str()) {
-            _ if version == resource.api_version() && !kind.is_empty() => Ok(()),
-            _ if version.matches('/').count() > 1 => Err(WrongType::Malformed(version)),
+            _ if names::is_malformed_group_version(&version) => Err(WrongType::Malformed(version)),
             ("", _) => Err(WrongType::Missing("Kind")),
             (_, "") => Err(WrongType::Missing("apiVersion")),
-            _ => Err(WrongType::Version(version)),
+            _ if version != resource.api_version() => Err(WrongType::Version(version)),
+            _ => Ok(()),
         };
     }
     if version.is_empty() {
@@ -153,7 +153,7 @@ pub(super) fn check_type(work: &Work, object: &mut Value) -> Result<(), WrongTyp
         return Ok(());
     }
     let snapshot = work.core.catalogue.snapshot();
-    let (group, other) = kubewright_machinery::names::group_version(&version);
+    let (group, other) = names::group_version(&version);
     let is_version = group == resource.group && kind == resource.names.kind;
     let why = snapshot.another_type(resource, &version, &kind);
     let is_sibling = is_version && snapshot.kind(group, other, &kind).is_some();

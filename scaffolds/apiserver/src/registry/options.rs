@@ -215,14 +215,19 @@ impl DeleteOptions {
             orphan_dependents: field("orphanDependents")
                 .map(|it| flag(it, "orphanDependents"))
                 .transpose()?,
-            propagation: field("propagationPolicy").map(policy).transpose()?,
+            propagation: field("propagationPolicy")
+                .map(|it| text(it, "propagationPolicy", "v1.DeletionPropagation"))
+                .transpose()?,
             uid: precondition(preconditions, "uid", "types.UID")?,
             resource_version: precondition(preconditions, "resourceVersion", "string")?,
             has_preconditions: !preconditions.is_null(),
             of_unreadable: field(UNREADABLE).map(|it| flag(it, UNREADABLE)).transpose()? == Some(true),
             dry_run: match field("dryRun") {
                 None => Vec::new(),
-                Some(Value::Array(items)) => items.iter().map(|it| text(it, "dryRun")).collect::<Result<_, _>>()?,
+                Some(Value::Array(items)) => items
+                    .iter()
+                    .map(|it| text(it, "dryRun", "string"))
+                    .collect::<Result<_, _>>()?,
                 Some(other) => return Err(mismatch(other, "dryRun", "[]string")),
             },
         })
@@ -258,16 +263,9 @@ fn precondition(preconditions: &Value, name: &str, wanted: &str) -> Result<Optio
     text.map(Some).ok_or_else(|| unfit(go::kind(value), &field, wanted))
 }
 
-fn policy(value: &Value) -> Result<String, Status> {
+fn text(value: &Value, field: &str, wanted: &str) -> Result<String, Status> {
     let text = value.as_str().map(str::to_owned);
-    text.ok_or_else(|| mismatch(value, "propagationPolicy", "v1.DeletionPropagation"))
-}
-
-fn text(value: &Value, field: &str) -> Result<String, Status> {
-    value
-        .as_str()
-        .map(str::to_owned)
-        .ok_or_else(|| mismatch(value, field, "string"))
+    text.ok_or_else(|| mismatch(value, field, wanted))
 }
 
 fn whole(value: &Value, field: &str) -> Result<i64, Status> {

@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::{body::Decoded, owned::Conversions};
 use crate::{
     apply::{self, Writer},
+    authorize,
     call::Call,
     meta,
     resource::Resource,
@@ -77,6 +78,21 @@ impl<'a> Work<'a> {
 
     pub fn key(&self, name: &str) -> Key {
         self.call.key(name)
+    }
+
+    /// The attributes of this request with another verb, for authorization.
+    pub fn asked(&self, verb: &str) -> authorize::Attributes {
+        let (call, subject) = (self.call, self.subject());
+        authorize::Attributes {
+            is_resource: true,
+            verb: verb.to_owned(),
+            group: subject.group.to_owned(),
+            namespace: call.namespace.clone(),
+            resource: subject.name.to_owned(),
+            subresource: call.subresource.clone(),
+            name: call.name.clone(),
+            ..authorize::Attributes::default()
+        }
     }
 
     pub fn not_found(&self, name: &str) -> Status {

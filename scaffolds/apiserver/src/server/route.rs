@@ -42,8 +42,7 @@ pub fn route(request: &Incoming<'_>, catalogue: &Snapshot) -> Result<Arc<Resourc
         response::warn(&mut answer, &deprecation);
         return Err(Box::new(answer));
     }
-    let is_there = |resource: &Resource| info.is_whole && fits(info, resource, is_built_in);
-    let Some(resource) = resource.filter(|resource| is_there(resource)) else {
+    let Some(resource) = resource.filter(|resource| info.is_whole && fits(info, resource, is_built_in)) else {
         return Err(Box::new(match is_built_in {
             true => response::failure(&Status::no_such_resource(), format),
             false => response::page_not_found(),

@@ -65,18 +65,24 @@ pub fn int64(float: f64) -> i64 {
     }
 }
 
-/// A value as a server reads it from its storage: a whole float is stored without a fraction, so it becomes an integer if
-/// it fits.
-pub fn stored(value: Value) -> Value {
+/// Changes a value to what a server reads from its storage: a whole float is stored without a fraction, so it becomes an
+/// integer if it fits.
+pub fn store(value: &mut Value) {
     match value {
-        Value::Number(number) => Value::Number(stored_number(number)),
-        Value::Array(list) => list.into_iter().map(stored).collect(),
-        Value::Object(map) => map.into_iter().map(|(key, value)| (key, stored(value))).collect(),
-        other => other,
+        Value::Number(number) if !number.is_i64() => *number = stored_number(number.clone()),
+        Value::Array(list) => list.iter_mut().for_each(store),
+        Value::Object(map) => map.values_mut().for_each(store),
+        _ => {}
     }
 }
 
-/// [`stored`] of a number. One from 2⁶³ up, which Go reads as a float, has the digits that Go writes.
+/// [`store`] of an owned value.
+pub fn stored(mut value: Value) -> Value {
+    store(&mut value);
+    value
+}
+
+/// [`store`] of a number. One from 2⁶³ up, which Go reads as a float, has the digits that Go writes.
 pub fn stored_number(number: Number) -> Number {
     /// 2⁶⁴: integers from here up are floats in `serde_json` too.
     const BOUND: f64 = 18_446_744_073_709_551_616.0;

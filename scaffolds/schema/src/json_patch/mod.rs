@@ -32,10 +32,10 @@ pub struct Failed {
 /// # Errors
 /// The first operation that cannot be carried out.
 pub fn apply(object: &Value, operations: &[Operation]) -> Result<Value, Failed> {
-    let mut run = Run {
-        document: object.clone(),
-        copied: 0,
-    };
+    // Upstream patches the text of the object, in which a whole float has no fraction.
+    let mut document = object.clone();
+    go::store(&mut document);
+    let mut run = Run { document, copied: 0 };
     for operation in operations {
         run.apply(operation).map_err(|why| Failed {
             is_test: operation.get("op").is_some_and(|op| op == "test")

@@ -83,7 +83,7 @@ fn follow<'a>(path: &str, root: &'a Schema, brackets: bool) -> Result<(Vec<Strin
     Ok((steps, schema))
 }
 
-/// The schema of a field, if there is such a field. One of `additionalProperties: true` has none.
+/// The schema of a field: `None` if the field does not exist, `Some(None)` if `additionalProperties: true` allows it.
 fn step<'a>(schema: &'a Schema, name: &str) -> Option<Option<&'a Schema>> {
     match schema
         .get("properties")

@@ -80,9 +80,8 @@ impl Element {
 
 /// A value as JSON. The exponent of a float has at least two digits, as in no other JSON of the server.
 fn encode(value: &Value) -> String {
-    let float = value.as_f64().filter(|_| !value.is_i64()).map(f64::abs);
-    match (float, value.as_f64()) {
-        (Some(size), Some(float)) if size != 0.0 && !(1e-6..1e21).contains(&size) => decimal(float),
+    match value.as_f64().filter(|_| !value.is_i64()) {
+        Some(float) if float != 0.0 && !(1e-6..1e21).contains(&float.abs()) => decimal(float),
         _ => go_json(value),
     }
 }

@@ -148,7 +148,7 @@ fn resource(object: &Map<String, Value>, path: &Path, causes: &mut Vec<Cause>) {
                 }
             }
             Some(Value::String(text)) => {
-                if text.matches('/').count() > 1 {
+                if names::is_malformed_group_version(text) {
                     causes.push(at.invalid(text.as_str(), &format!("unexpected GroupVersion string: {text}")));
                 }
             }

@@ -83,7 +83,7 @@ pub(super) fn app_armor(pod: &CheckedPod<'_>) -> Option<Violation> {
     violation(reason, detail)
 }
 
-/// Whether the type of an AppArmor or seccomp profile is neither the runtime's nor one of the node's.
+/// Whether the type of an AppArmor or seccomp profile is not allowed.
 pub(super) fn is_other_profile(kind: &Value) -> bool {
     kind != "RuntimeDefault" && kind != "Localhost"
 }
@@ -92,7 +92,7 @@ pub(super) fn capabilities(pod: &CheckedPod<'_>) -> Option<Violation> {
     violation("non-default capabilities", added(pod, &CAPABILITIES)?)
 }
 
-/// The detail for containers that add other capabilities than these.
+/// The detail for containers that add capabilities outside `allowed`.
 pub(super) fn added(pod: &CheckedPod<'_>, allowed: &[&str]) -> Option<String> {
     let other = |it| {
         let added = context(it, "/capabilities/add").and_then(Value::as_array);
@@ -169,7 +169,7 @@ pub(super) fn proc_mount(pod: &CheckedPod<'_>) -> Option<Violation> {
     violation("procMount", detail)
 }
 
-/// Of the types, the first ones are allowed.
+/// `allowed` is the number of types, from the beginning of [`LABEL_TYPES`], that are allowed.
 pub(super) fn se_linux(pod: &CheckedPod<'_>, allowed: usize) -> Option<Violation> {
     let allowed = LABEL_TYPES.get(..allowed).unwrap_or(&LABEL_TYPES);
     let is_other = |kind: &str| !kind.is_empty() && !allowed.contains(&kind);
@@ -212,7 +212,7 @@ pub(super) fn seccomp(pod: &CheckedPod<'_>) -> Option<Violation> {
     violation(SECCOMP, detail)
 }
 
-/// Of the sysctls, the first ones are allowed.
+/// `allowed` is the number of sysctls, from the beginning of [`SYSCTLS`], that are allowed.
 pub(super) fn sysctls(pod: &CheckedPod<'_>, allowed: usize) -> Option<Violation> {
     let allowed = SYSCTLS.get(..allowed).unwrap_or(&SYSCTLS);
     let set = context(pod.spec, "/sysctls").and_then(Value::as_array);

@@ -37,8 +37,8 @@ const fn check(baseline: Range<i64>, restricted: Range<i64>, rule: PodRule) -> P
     }
 }
 
-/// All checks in upstream's order: those of the level `baseline` by their ids, then those of `restricted`, of which some replace looser
-/// ones of `baseline`.
+/// All checks in upstream's order: first the checks of the level `baseline`, by their ids, then the checks of `restricted`. Some of
+/// the latter replace looser checks of `baseline`.
 const CHECKS: [PodCheck; 31] = [
     check(ALWAYS, ALWAYS, app_armor),
     check(ALWAYS, 0..22, capabilities),
@@ -120,7 +120,7 @@ mod tests {
         PodStandard { level, minor }
     }
 
-    /// A Pod that meets all standards, but for one field of its spec, its container and their security contexts.
+    /// A Pod that meets all standards, with these fields in its spec, its container and the security context of the container.
     fn pod(spec: Value, container: Value, context: Value) -> Value {
         let mut pod = json!({"metadata": {"name": "p"}, "spec": {
             "securityContext": {"runAsNonRoot": true, "seccompProfile": {"type": "RuntimeDefault"}},

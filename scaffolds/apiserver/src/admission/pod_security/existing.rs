@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{checks::violations, policy::PodStandard};
 use crate::{
-    meta,
+    meta::{self, owners::controller},
     state::Core,
     status::Status,
     store::{Range, Record},
@@ -63,15 +63,12 @@ fn sentences(namespace: &str, standard: PodStandard, pods: &[Value]) -> Vec<Stri
 /// One Pod of each controller, then the others.
 fn prioritized(pods: &[Value]) -> impl Iterator<Item = &Value> {
     let mut seen = BTreeSet::new();
-    let (first, further): (Vec<_>, Vec<_>) = pods
-        .iter()
-        .partition(|pod| controller(pod).is_none_or(|uid| seen.insert(uid)));
+    let (first, further): (Vec<_>, Vec<_>) = pods.iter().partition(|pod| {
+        controller(pod)
+            .and_then(|it| it["uid"].as_str())
+            .is_none_or(|uid| seen.insert(uid))
+    });
     first.into_iter().chain(further)
-}
-
-fn controller(pod: &Value) -> Option<&str> {
-    let owners = meta::of(pod).get("ownerReferences")?.as_array()?;
-    owners.iter().find(|owner| owner["controller"] == true)?["uid"].as_str()
 }
 
 fn line(reasons: &str, names: &BTreeSet<&str>) -> String {

@@ -1,5 +1,5 @@
-//! PodSecurity: the labels of a namespace say which Pod Security Standard its Pods must meet (`enforce`), and of which violations
-//! clients are warned (`warn`). Violations of the mode `audit` only go to an audit log, which this server does not have.
+//! PodSecurity: the labels of a namespace name the Pod Security Standard that its Pods must meet (`enforce`), and the one whose
+//! violations cause warnings (`warn`). Violations of the mode `audit` only go to an audit log, which this server does not have.
 
 mod baseline;
 mod checked;
@@ -117,8 +117,7 @@ fn warn(attributes: &Attributes<'_>, standard: PodStandard, pod: &Value) {
     }
 }
 
-/// Whether an update of a Pod adds or removes a container, or changes an image: of the fields that may change, upstream counts only
-/// these.
+/// Whether an update of a Pod adds or removes a container, or changes an image. Upstream checks no Pod again after other changes.
 fn changes_images(new: &Value, old: &Value) -> bool {
     let [new, old] = [new, old].map(|pod| pod.get("spec").unwrap_or(&Value::Null));
     let images = |spec, list| items(spec, list).map(|it| it.get("image")).collect::<Vec<_>>();

@@ -1,4 +1,4 @@
-//! The policy of a namespace: the standards that its labels name, and the errors of labels that name none.
+//! The standards that the labels of a namespace name, and the errors in invalid labels.
 
 use std::fmt;
 
@@ -68,7 +68,7 @@ impl SecurityLevel {
 }
 
 impl PodStandard {
-    /// Whether all Pods that met the other standard certainly meet this one.
+    /// Whether every Pod that meets `other` meets this standard too; false for standards of different versions.
     pub fn is_like_or_looser_than(self, other: Self) -> bool {
         self.minor == other.minor && self.level <= other.level
     }
@@ -118,7 +118,7 @@ impl SecurityPolicy {
         (Self { enforce, warn }, labels.causes)
     }
 
-    /// Whether all Pods meet the policy.
+    /// Whether the policy allows every Pod.
     pub fn is_privileged(self) -> bool {
         [self.enforce, self.warn]
             .iter()

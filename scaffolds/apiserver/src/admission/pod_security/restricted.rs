@@ -39,13 +39,15 @@ pub(super) fn dropped_capabilities(pod: &CheckedPod<'_>) -> Option<Violation> {
     violation("unrestricted capabilities", nonempty(details)?.join("; "))
 }
 
+/// The types that a volume sets.
+fn types(volume: &Value) -> impl Iterator<Item = &str> {
+    let fields = volume.as_object().into_iter().flatten();
+    let set = fields.filter(|(field, value)| *field != "name" && !value.is_null());
+    set.map(|(field, _)| field.as_str())
+}
+
 pub(super) fn volume_types(pod: &CheckedPod<'_>) -> Option<Violation> {
-    let types = |volume: &'_ Value| -> Vec<String> {
-        let fields = volume.as_object().into_iter().flatten();
-        let set = fields.filter(|(field, value)| *field != "name" && !value.is_null());
-        set.map(|(field, _)| field.clone()).collect()
-    };
-    let is_other = |volume: &&Value| !types(volume).iter().any(|kind| ALLOWED.contains(&kind.as_str()));
+    let is_other = |volume: &&Value| !types(volume).any(|kind| ALLOWED.contains(&kind));
     let volumes = nonempty(items(pod.spec, "volumes").filter(is_other).collect::<Vec<_>>())?;
     let kinds: BTreeSet<_> = volumes.iter().copied().flat_map(types).collect();
     let names = quoted(volumes.iter().map(|it| text(it, "name")));

@@ -1,6 +1,5 @@
 //! Evaluates one mutation of a policy.
 
-use kubewright_machinery::go;
 use kubewright_schema::{
     json_patch,
     policy::{Configuration, Input, Mutation, Outcome},
@@ -84,8 +83,7 @@ impl Evaluation<'_> {
 
     /// Applies a JSON patch. If a test in it fails, nothing is changed.
     fn patched(&self, operations: &[Map<String, Value>]) -> Result<Value, Failed> {
-        // As for the patch of a webhook, of the text of the object.
-        let patched = json_patch::by_policy(&go::stored(self.before().clone()), operations);
+        let patched = json_patch::by_policy(self.before(), operations);
         let Some(object) = patched.map_err(|why| Failed::Policy(format!("JSON Patch: {why}")))? else {
             return Ok(self.before().clone());
         };

@@ -4,6 +4,7 @@ use kubewright_machinery::time;
 use serde_json::{Value, json};
 
 use crate::meta;
+pub(super) use crate::meta::owners::controller;
 
 /// The integer at a JSON pointer; 0 if there is none.
 pub(super) fn int(object: &Value, pointer: &str) -> i64 {
@@ -38,12 +39,6 @@ pub(super) fn annotation<'a>(object: &'a Value, name: &str) -> Option<&'a str> {
 /// When the object was created, in seconds since 1970.
 pub(super) fn created(object: &Value) -> i64 {
     time::seconds(meta::text(object, "creationTimestamp")).unwrap_or_default()
-}
-
-/// The owner reference of the controller of an object.
-pub(super) fn controller(object: &Value) -> Option<&Value> {
-    let owners = items(object, "/metadata/ownerReferences");
-    owners.iter().find(|owner| owner["controller"] == true)
 }
 
 /// The owner reference that makes `owner` the controller.

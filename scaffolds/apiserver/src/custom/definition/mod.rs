@@ -6,7 +6,7 @@ mod validate;
 
 pub(crate) use validate::bundle_fault;
 
-use super::{conditions::DefinitionCondition, kind::whole_numbers, resources::storage_version_hash};
+use super::{conditions::DefinitionCondition, resources::storage_version_hash};
 use crate::{
     kinds,
     resource::{ALL_VERBS, Names, Resource, Subresource},
@@ -17,6 +17,7 @@ use kubewright_machinery::{
     Cause,
     base64::{self, Encoding},
     cause::Objections,
+    go,
 };
 use kubewright_schema::{lint, typed::Schema};
 use serde_json::{Value, json};
@@ -159,7 +160,7 @@ impl Strategy for Definition {
 
     fn write(&self, object: &mut Value) {
         // Numbers in defaults, enums and examples.
-        whole_numbers(&mut object["spec"]["versions"]);
+        go::store(&mut object["spec"]["versions"]);
     }
 
     fn schema(&self) -> &Schema {

@@ -19,7 +19,10 @@ use columns::Printed;
 use kubewright_machinery::{Cause, cause::Objections, go, names};
 use kubewright_schema::{typed::Schema, value::Structural};
 use serde_json::{Value, json};
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, LazyLock},
+};
 use tokio::sync::watch;
 
 /// The shared parts of all versions of a kind.
@@ -105,6 +108,9 @@ impl Family {
     }
 }
 
+/// The schema of objects in a version that the kind does not have.
+static ANY: LazyLock<Structural> = LazyLock::new(|| Structural::compile(&json!({"type": "object"})));
+
 /// A custom kind in one version.
 pub(super) struct Custom {
     family: Arc<Family>,
@@ -114,7 +120,7 @@ pub(super) struct Custom {
     columns: Vec<Printed>,
     /// By their paths without the leading dot, as field selectors have them.
     selectable: BTreeMap<String, FieldPath>,
-    /// Whether the schema lacks the field of the replicas, so that the replicas of a Scale are not stored.
+    /// Whether the schema has no field for the replicas of a Scale. Then they are not stored.
     drops_replicas: bool,
 }
 
@@ -159,14 +165,7 @@ impl Custom {
         if object["kind"] != *self.family.kind || group != self.family.group {
             return Ok(StrictErrors::new());
         }
-        let nothing;
-        let schema = match self.family.schemas.get(version) {
-            Some(schema) => schema,
-            None => {
-                nothing = Structural::compile(&json!({"type": "object"}));
-                &nothing
-            }
-        };
+        let schema = self.family.schemas.get(version).unwrap_or(&ANY);
         let mut unknown = prune(schema, object);
         // Values of the wrong type in the metadata of embedded resources.
         unknown.extend(schema.coerce(object).map_err(|cause| {
@@ -230,8 +229,9 @@ impl Strategy for Custom {
     }
 
     fn is_of_type(&self, object: &Value) -> bool {
-        let (group, version) = names::group_version(object["apiVersion"].as_str().unwrap_or_default());
-        object["kind"] == *self.family.kind && version == self.version && group == self.family.group
+        let own = (self.family.group.as_str(), self.version.as_str());
+        let is_own = |text: &str| text.split_once('/') == Some(own);
+        object["kind"] == *self.family.kind && object["apiVersion"].as_str().is_some_and(is_own)
     }
 
     fn validate(&self, object: &Value, found: &[Cause]) -> Vec<Cause> {
@@ -294,7 +294,7 @@ impl Strategy for Custom {
                 schema.prune_unknown(object);
             }
         }
-        whole_numbers(object);
+        go::store(object);
     }
 
     fn schema(&self) -> &Schema {
@@ -334,15 +334,5 @@ fn put(object: &mut Value, key: &str, value: Option<Value>) {
             Some(value) => _ = object.insert(key.to_owned(), value),
             None => _ = object.remove(key),
         }
-    }
-}
-
-/// Converts the numbers in a value to those that Go writes: a whole float (`3.0`) becomes an integer.
-pub(super) fn whole_numbers(value: &mut Value) {
-    match value {
-        Value::Number(number) if !number.is_i64() => *number = go::stored_number(number.clone()),
-        Value::Array(items) => items.iter_mut().for_each(whole_numbers),
-        Value::Object(entries) => entries.values_mut().for_each(whole_numbers),
-        _ => {}
     }
 }

@@ -1,6 +1,7 @@
-//! The validation errors of a custom object: those of its type, its schema, its scale and its validation rules.
+//! The validation errors of a custom object: in its type, by its schema, in its scale, and by its validation rules.
 
 use super::{Custom, scale};
+use crate::strategy::Strategy;
 use kubewright_machinery::{
     Cause,
     cause::{Objections, Path},
@@ -9,19 +10,21 @@ use kubewright_schema::value::Structural;
 use serde_json::Value;
 
 impl Custom {
-    /// The validation errors of an object: those of its type, or else of its schema and its scale, and, unless these or
-    /// those in its metadata are too severe, of its validation rules.
+    /// The errors in the type of an object. If the type is right, the errors by its schema and in its scale. The validation
+    /// rules run last, unless an error so far prevents it; `metadata` has the errors in the metadata.
     pub(super) fn objections(&self, object: &Value, old: Option<&Value>, metadata: &[Cause]) -> Objections {
         let Some(schema) = self.structural() else {
             return Objections::default();
         };
-        let mut causes = self.type_causes(object);
-        if causes.is_empty() {
+        let mut causes;
+        if self.is_of_type(object) {
             causes = schema.check(object, old);
             if let Some(scale) = &self.rules.scale {
                 causes.extend(scale::wanted(object, scale));
                 causes.extend(scale::counted(object, scale));
             }
+        } else {
+            causes = self.type_causes(object);
         }
         with_rules(schema, object, old, (causes, metadata))
     }
@@ -49,8 +52,8 @@ impl Custom {
     }
 }
 
-/// The first errors of `found`, and those of the validation rules after them. The second ones, those in the metadata, only
-/// decide whether rules are evaluated.
+/// The errors of the first list in `found`, followed by the errors of the validation rules. The second list has the errors in
+/// the metadata, which only decide whether the rules run.
 fn with_rules(schema: &Structural, object: &Value, old: Option<&Value>, found: (Vec<Cause>, &[Cause])) -> Objections {
     let (causes, metadata) = found;
     let mut all = schema.check_rules(object, old, &[metadata, &causes].concat());

@@ -98,7 +98,7 @@ pub(super) fn name(at: &Located<'_>, faults: &mut Faults) {
     }
 }
 
-/// The reviews, of which no webhook is notified.
+/// The reviews. The server calls no webhook for them.
 const EXCLUDED: [[&str; 2]; 6] = [
     ["authentication.k8s.io", "selfsubjectreviews"],
     ["authentication.k8s.io", "tokenreviews"],

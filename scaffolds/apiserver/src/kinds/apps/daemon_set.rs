@@ -74,7 +74,7 @@ fn template_generation(object: &Value) -> i64 {
         .unwrap_or_default()
 }
 
-/// The template's generation as the annotation has it.
+/// The text of the annotation with the generation of the template.
 fn generation_text(object: &Value) -> Option<&str> {
     object.pointer("/metadata/annotations")?.get(GENERATION)?.as_str()
 }

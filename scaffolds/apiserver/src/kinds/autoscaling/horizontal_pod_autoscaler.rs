@@ -1,5 +1,6 @@
 //! HorizontalPodAutoscalers.
 
+use kubewright_machinery::names;
 use serde_json::{Value, json};
 
 use crate::{
@@ -89,7 +90,7 @@ pub(super) fn validate_update(new: &Located<'_>, old: &Located<'_>, faults: &mut
 fn group(at: &Located<'_>, faults: &mut Faults) {
     let version = at.get("apiVersion");
     let shown = quoted(version.str());
-    if version.str().matches('/').count() > 1 {
+    if names::is_malformed_group_version(version.str()) {
         let detail = format!("unexpected GroupVersion string: {}", version.str());
         faults.invalid_as(&version, &shown, &detail);
     } else if !version.str().contains('/') && at.get("kind").str() != "ReplicationController" {

@@ -80,8 +80,8 @@ fn completion(spec: &Located<'_>, faults: &mut Faults) {
             faults.required(&completions, "when completion mode is Indexed");
         }
         if spec.get("parallelism").int() > MOST_INDEXED {
-            let detail = "must be less than or equal to 100000 when completion mode is Indexed";
-            faults.invalid(&spec.get("parallelism"), detail);
+            let detail = format!("{} when completion mode is Indexed", at_most(MOST_INDEXED));
+            faults.invalid(&spec.get("parallelism"), &detail);
         }
         if failed.is_set() && completions.is_set() && failed.int() > completions.int() {
             faults.invalid(&failed, "must be less than or equal to completions");

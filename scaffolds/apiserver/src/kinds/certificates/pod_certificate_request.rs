@@ -74,13 +74,10 @@ fn validate(at: &Located<'_>, faults: &mut Faults) {
             faults.too_long(&uid, 128);
         }
     }
-    let (expiration, days) = (
-        spec.get("maxExpirationSeconds"),
-        if signer::is_reserved(name.str()) { 1 } else { 91 },
-    );
-    let most = days * 24 * 60 * 60;
-    if !(3_600..=most).contains(&expiration.int()) {
-        faults.invalid(&expiration, &format!("must be in the range [3600, {most}]"));
+    let (least, most) = (signer::SHORTEST_LIFETIME, signer::longest_lifetime(name.str()));
+    let expiration = spec.get("maxExpirationSeconds");
+    if !(least..=most).contains(&expiration.int()) {
+        faults.invalid(&expiration, &format!("must be in the range [{least}, {most}]"));
     }
     stub(&spec, faults);
 }

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     kinds::{
-        amounts::{container_name, is_native, quantity, resource_name},
+        amounts::{HUGE_PAGES, container_name, is_native, quantity, resource_name},
         edit::{Fields, made, set, text},
         faults::{Faults, quoted},
         format::qualified,
@@ -164,7 +164,7 @@ fn compare(name: &str, amounts: &LimitedAmounts<'_>, faults: &mut Faults) {
         }
     }
     ratio(amounts, faults);
-    let overcommits = is_native(name) && !name.starts_with("hugepages-");
+    let overcommits = is_native(name) && !name.starts_with(HUGE_PAGES);
     if let (Some((limit, most)), Some((request, wanted))) = (amounts.get("default"), amounts.get("defaultRequest"))
         && !overcommits
         && most.compare(wanted) != Ordering::Equal

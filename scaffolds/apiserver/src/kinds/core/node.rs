@@ -2,7 +2,6 @@
 
 use std::{cmp::Ordering, collections::BTreeSet};
 
-use kubewright_machinery::go;
 use serde_json::{Value, json};
 
 use crate::{
@@ -134,7 +133,7 @@ fn avoided_pods(node: &Located<'_>, faults: &mut Faults) {
 
 /// The list in the value of the annotation, or the error of Go's decoder.
 fn avoided_list(mut value: Value) -> Result<Value, String> {
-    let wrong = |value: &Value, into: &str| Err(format!("json: cannot unmarshal {} into Go {into}", go::kind(value)));
+    let wrong = |value: &Value, into: &str| Err(json::mismatch(value, into));
     let list = match &mut value {
         Value::Null => return Ok(Value::Null),
         Value::Object(fields) => fields.remove("preferAvoidPods").unwrap_or_default(),

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::{
     kinds::{
         amounts::quantity,
-        edit::{Fields, add_finalizer, default_phase, section, set, set_text, within},
+        edit::{Fields, add_finalizer, default_phase, keep, section, set, set_text, within},
         faults::Faults,
         format::{label, subdomain},
         internal::in_go_or_null,
@@ -273,18 +273,14 @@ fn validate_update(new: &Located<'_>, old: &Located<'_>, faults: &mut Faults) {
     }
 }
 
-/// Whether the source of a CSI volume has changed. A volume without a secret for its expansion may get one.
+/// Whether the source of a CSI volume has changed. The secret for its expansion may be added later.
 fn has_another_driver(new: &Located<'_>, old: &Located<'_>) -> bool {
     const SECRET: &str = "controllerExpandSecretRef";
     let mut csi = new.value.clone();
-    if let (false, true, Some(fields)) = (old.get(SECRET).is_set(), old.is_set(), csi.as_object_mut()) {
-        fields.remove(SECRET);
+    if old.is_set() && !old.get(SECRET).is_set() {
+        keep(&mut csi, old.value, SECRET);
     }
-    let csi = Located {
-        value: &csi,
-        path: new.path.clone(),
-    };
-    !csi.is_like(old)
+    !Located::root(&csi).is_like(old)
 }
 
 /// Labels of nodes, and those by which they were replaced.

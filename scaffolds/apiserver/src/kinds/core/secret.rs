@@ -1,9 +1,6 @@
 //! Secrets.
 
-use kubewright_machinery::{
-    base64::{self, Encoding},
-    go,
-};
+use kubewright_machinery::base64::{self, Encoding};
 use serde_json::{Value, json};
 
 use crate::{
@@ -101,10 +98,7 @@ fn docker(at: &Located<'_>, faults: &mut Faults) {
     }
     let detail = match json::read(&bytes(at)) {
         Ok((Value::Object(_) | Value::Null, _)) => return,
-        Ok((value, _)) => format!(
-            "json: cannot unmarshal {} into Go value of type map[string]interface {{}}",
-            go::kind(&value)
-        ),
+        Ok((value, _)) => json::mismatch(&value, "value of type map[string]interface {}"),
         Err(why) => why,
     };
     faults.invalid_as(at, "\"<secret contents redacted>\"", &detail);

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use crate::{
-    ip::{self, is_ipv6},
+    ip,
     kinds::{
         address::{self, canonical_ip, endpoint_ip},
         address_form::warn_of_ip,
@@ -146,10 +146,10 @@ fn slice_endpoint(endpoint: &Located<'_>, kind: &str, faults: &mut Faults) {
     }
 }
 
-/// Checks that an address is one of this family, which upstream notes at the path of the list, and that endpoints can have it.
+/// Checks the family of an address, and that endpoints can have the address. As upstream, an error about the family has the
+/// path of the list.
 fn of_family(at: &Located<'_>, family: &str, list: &str, faults: &mut Faults) {
-    let is_of_v6 = ip::parse(at.str()).is_some_and(|ip| is_ipv6(&ip));
-    if is_of_v6 != (family == "IPv6") {
+    if ip::is_ipv6_text(at.str()) != (family == "IPv6") {
         faults.invalid(&at.called(list), &format!("must be an {family} address"));
     }
     endpoint_ip(at, faults);

@@ -1,8 +1,5 @@
 //! Annotations of Pods and Pod templates that have a meaning: those that fields have replaced, and marks of Pods.
 
-use std::collections::BTreeSet;
-
-use kubewright_machinery::go;
 use serde_json::{Map, Value, json};
 
 use crate::{
@@ -17,12 +14,12 @@ use crate::{
 
 /// The mark of static Pods, which the kubelet mirrors.
 pub(in crate::kinds) const MIRROR: &str = "kubernetes.io/config.mirror";
-/// Which Pods a ReplicaSet deletes first.
+/// By this a ReplicaSet orders the Pods to delete.
 const COST: &str = "controller.kubernetes.io/pod-deletion-cost";
 const TOLERATIONS: &str = "scheduler.alpha.kubernetes.io/tolerations";
-const SECCOMP: &str = "seccomp.security.alpha.kubernetes.io/pod";
-/// The key of a container's profile begins with this, and ends with its name.
-const SECCOMP_OF: &str = "container.seccomp.security.alpha.kubernetes.io/";
+pub(super) const SECCOMP: &str = "seccomp.security.alpha.kubernetes.io/pod";
+/// The prefix of the key for a container's profile; the container's name follows.
+pub(super) const SECCOMP_OF: &str = "container.seccomp.security.alpha.kubernetes.io/";
 pub(in crate::kinds) const APP_ARMOR_OF: &str = "container.apparmor.security.beta.kubernetes.io/";
 
 /// Forms of `initContainers` before Kubernetes 1.6.
@@ -81,12 +78,11 @@ pub(in crate::kinds) fn validate(at: &Located<'_>, spec: &Located<'_>, faults: &
     for (key, _) in at.entries().filter(|(key, _)| key.starts_with(SECCOMP_OF)) {
         seccomp(&at.get(key), faults);
     }
-    let names: BTreeSet<&str> = all(spec).iter().map(|container| container.get("name").str()).collect();
     for (key, profile) in at.entries() {
         let Some(container) = key.strip_prefix(APP_ARMOR_OF) else {
             continue;
         };
-        if !names.contains(container) {
+        if !all(spec).iter().any(|it| it.get("name").str() == container) {
             faults.invalid_as(&profile, &quoted(container), "container not found");
         }
         let text = profile.str();
@@ -139,7 +135,7 @@ fn read_tolerations(text: &str) -> Result<Value, String> {
     let items = match list {
         Value::Null => Vec::new(),
         Value::Array(items) => items,
-        other => return Err(mismatch(&other, "value of type []core.Toleration")),
+        other => return Err(json::mismatch(&other, "value of type []core.Toleration")),
     };
     items.into_iter().map(read_toleration).collect()
 }
@@ -148,7 +144,7 @@ fn read_toleration(item: Value) -> Result<Value, String> {
     let fields = match item {
         Value::Null => Map::new(),
         Value::Object(fields) => fields,
-        other => return Err(mismatch(&other, "value of type core.Toleration")),
+        other => return Err(json::mismatch(&other, "value of type core.Toleration")),
     };
     let mut read = Map::new();
     for (key, value) in fields.into_iter().filter(|(_, value)| !value.is_null()) {
@@ -162,16 +158,11 @@ fn read_toleration(item: Value) -> Result<Value, String> {
         };
         if !fits {
             let field = format!("struct field Toleration.{shown} of type {kind}");
-            return Err(mismatch(&value, &field));
+            return Err(json::mismatch(&value, &field));
         }
         read.insert((*name).to_owned(), value);
     }
     Ok(read.into())
-}
-
-/// Go's error about a value that does not fit `target`.
-fn mismatch(value: &Value, target: &str) -> String {
-    format!("json: cannot unmarshal {} into Go {target}", go::kind(value))
 }
 
 /// Checks that an update neither adds, removes nor changes annotations that are fixed.
@@ -198,7 +189,8 @@ pub(in crate::kinds) fn fixed(new: &Located<'_>, old: &Located<'_>, faults: &mut
 
 /// Checks that annotations and fields name the same profiles.
 pub(in crate::kinds) fn agree_with_fields(at: &Located<'_>, spec: &Located<'_>, faults: &mut Faults) {
-    if at.len() == 0 {
+    let names_profiles = |key: &str| key == SECCOMP || key.starts_with(SECCOMP_OF) || key.starts_with(APP_ARMOR_OF);
+    if !at.entries().any(|(key, _)| names_profiles(key)) {
         return;
     }
     let context = spec.get("securityContext");
@@ -241,5 +233,18 @@ fn agrees(note: &Located<'_>, profile: &Located<'_>, what: &str, faults: &mut Fa
     };
     if !fits {
         faults.forbidden(&kind, &format!("{what} type in annotation and field must match"));
+    }
+}
+
+/// The AppArmor profile that an annotation names, if it is valid.
+pub(in crate::kinds) fn app_armor_profile(annotation: &str) -> Option<Value> {
+    match annotation {
+        "unconfined" => Some(json!({"type": "Unconfined"})),
+        "runtime/default" => Some(json!({"type": "RuntimeDefault"})),
+        _ => {
+            let name = annotation.strip_prefix("localhost/")?;
+            let is_valid = !name.is_empty() && name.trim() == name && name.len() <= 4095;
+            is_valid.then(|| json!({"type": "Localhost", "localhostProfile": name}))
+        }
     }
 }

@@ -118,8 +118,9 @@ fn file_ref(source: &Located<'_>, faults: &mut Faults) {
 /// Checks that the files to which variables refer are in volumes of the type `emptyDir`.
 pub(super) fn file_volumes(spec: &Located<'_>, faults: &mut Faults) {
     let variables = all(spec).into_iter().flat_map(|container| container.get("env").items());
-    let files = variables.map(|variable| variable.get("valueFrom").get("fileKeyRef"));
-    for name in files.filter(Located::is_set).map(|file| file.get("volumeName")) {
+    // Paths are formatted for the few variables with such a reference.
+    let files = variables.filter(|variable| !variable.value["valueFrom"]["fileKeyRef"].is_null());
+    for name in files.map(|variable| variable.at("valueFrom.fileKeyRef.volumeName")) {
         let volumes = spec.get("volumes").items();
         match volumes.filter(|volume| volume.get("name").str() == name.str()).last() {
             None => faults.not_found_as(&name, name.str(), ""),

@@ -1,6 +1,6 @@
 //! Fields that are not available on a Pod's operating system (`spec.os`).
 
-use crate::kinds::{faults::Faults, located::Located};
+use crate::kinds::{faults::Faults, located::Located, pod::container::all};
 
 /// Fields that are not available on Windows: of a Pod's security context, of the Pod, and of a container's security context.
 const OF_POD: [&str; 11] = [
@@ -45,9 +45,7 @@ pub(in crate::kinds) fn os(spec: &Located<'_>, faults: &mut Faults) {
 
 /// The security contexts of the containers.
 pub(super) fn contexts<'a>(spec: &Located<'a>) -> impl Iterator<Item = Located<'a>> {
-    let lists = ["initContainers", "containers", "ephemeralContainers"].map(|list| spec.get(list));
-    let containers = lists.into_iter().flat_map(|list| list.items());
-    containers.map(|container| container.get("securityContext"))
+    all(spec).into_iter().map(|container| container.get("securityContext"))
 }
 
 fn linux(spec: &Located<'_>, faults: &mut Faults) {

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::kinds::{
     faults::{Faults, quoted},
+    internal::fields_in_go,
     labels::{selector, user_annotations},
     located::Located,
     pod::volume::{downward, key_to_path, mode, unreserved},
@@ -11,8 +12,6 @@ use crate::kinds::{
 };
 
 const KEY_TYPES: [&str; 6] = ["RSA3072", "RSA4096", "ECDSAP256", "ECDSAP384", "ECDSAP521", "ED25519"];
-const SHORTEST: i64 = 3_600;
-const DAY: i64 = 24 * 60 * 60;
 
 /// The paths of the files of a volume.
 struct ProjectedPaths<'a, 'v> {
@@ -132,7 +131,7 @@ fn trust_bundle<'v>(at: &Located<'v>, paths: &mut ProjectedPaths<'_, 'v>, faults
     paths.note(path.str(), path.str(), faults);
 }
 
-/// The name of a bundle, which begins with that of its signer if it has one.
+/// Checks the name of a bundle. If the bundle has a signer, its name begins with the signer's.
 fn bundle_name(at: &Located<'_>, name: &Located<'_>, faults: &mut Faults) {
     if name.str().is_empty() {
         faults.required(name, "must be a valid object name");
@@ -149,11 +148,10 @@ fn bundle_name(at: &Located<'_>, name: &Located<'_>, faults: &mut Faults) {
 
 /// The source of a bundle as the server's errors quote it: with the names of Go's fields.
 fn shown(at: &Located<'_>) -> String {
-    let [name, signer, selector, optional] =
-        ["name", "signerName", "labelSelector", "optional"].map(|field| at.get(field).value);
-    let path = quoted(at.get("path").str());
+    const FIELDS: [&str; 6] = ["name", "signerName", "labelSelector", "optional", "path", "user"];
     format!(
-        r#"{{"Name":{name},"SignerName":{signer},"LabelSelector":{selector},"Optional":{optional},"Path":{path},"User":null}}"#
+        "{{{}}}",
+        fields_in_go("core.v1.ClusterTrustBundleProjection", at, &FIELDS)
     )
 }
 
@@ -162,13 +160,12 @@ fn certificate<'v>(at: &Located<'v>, paths: &mut ProjectedPaths<'_, 'v>, faults:
     signer::name(&signer, faults);
     user_annotations(&at.get("userAnnotations"), faults);
     faults.one_of(&at.get("keyType"), &KEY_TYPES);
-    let most = if signer::is_reserved(signer.str()) {
-        DAY
-    } else {
-        91 * DAY
-    };
-    if seconds.is_set() && seconds.int() < SHORTEST {
-        let detail = format!("if provided, maxExpirationSeconds must be >= {SHORTEST}");
+    let most = signer::longest_lifetime(signer.str());
+    if seconds.is_set() && seconds.int() < signer::SHORTEST_LIFETIME {
+        let detail = format!(
+            "if provided, maxExpirationSeconds must be >= {}",
+            signer::SHORTEST_LIFETIME
+        );
         faults.invalid(&seconds, &detail);
     }
     if seconds.int() > most {

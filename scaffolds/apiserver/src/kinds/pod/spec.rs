@@ -12,7 +12,7 @@ use crate::kinds::{
     pod::{
         affinity::{about, affinity},
         annotations::MIRROR,
-        container::{containers, init_containers},
+        container::{all, containers, init_containers},
         context::PodContext,
         environment::file_volumes,
         ephemeral::ephemeral_containers,
@@ -124,10 +124,7 @@ fn host_namespaces(spec: &Located<'_>, faults: &mut Faults) {
     {
         faults.forbidden(&spec.get(shown), "when `hostUsers` is false");
     }
-    for container in ["initContainers", "containers", "ephemeralContainers"]
-        .into_iter()
-        .flat_map(|list| spec.get(list).items())
-    {
+    for container in all(spec) {
         let devices = container.get("volumeDevices");
         if has_own_users && devices.len() > 0 {
             faults.forbidden(&devices, "when `hostUsers` is false");

@@ -9,7 +9,12 @@ use crate::kinds::{
     kind::Warnings,
     located::Located,
     node_selector::{outdated, warn_of_labels},
-    pod::{container::all, overlaps::overlaps, port_conflicts::ports},
+    pod::{
+        annotations::{APP_ARMOR_OF, SECCOMP, SECCOMP_OF, app_armor_profile},
+        container::all,
+        overlaps::overlaps,
+        port_conflicts::ports,
+    },
     volume::{PLUGINS, shown_plugin, warn_of_claim_spec},
 };
 
@@ -42,12 +47,13 @@ pub(in crate::kinds) fn template(at: &Located<'_>, warnings: &mut Warnings) {
         warn_of_fraction(&spec.get("overhead"), name, warnings);
     }
     if !spec.at("securityContext.seccompProfile").is_set() {
-        seccomp(&annotations, "seccomp.security.alpha.kubernetes.io/pod", warnings);
+        seccomp(&annotations, SECCOMP, warnings);
     }
-    for container in all(&spec) {
-        in_container(&container, &spec, &annotations, warnings);
+    let containers = all(&spec);
+    for container in &containers {
+        in_container(container, &spec, &annotations, warnings);
     }
-    ports(&all(&spec), warnings);
+    ports(&containers, warnings);
     let grace = spec.get("terminationGracePeriodSeconds");
     if grace.int() < 0 {
         warnings.push(format!(
@@ -150,15 +156,15 @@ fn in_container(container: &Located<'_>, spec: &Located<'_>, annotations: &Locat
     let name = container.get("name").str();
     let context = container.get("securityContext");
     if !context.get("seccompProfile").is_set() {
-        let key = format!("container.seccomp.security.alpha.kubernetes.io/{name}");
+        let key = format!("{SECCOMP_OF}{name}");
         seccomp(annotations, &key, warnings);
     }
-    let key = format!("container.apparmor.security.beta.kubernetes.io/{name}");
+    let key = format!("{APP_ARMOR_OF}{name}");
     let (armour, of_pod) = (annotations.get(&key), spec.at("securityContext.appArmorProfile"));
     // In a Pod, the server sets the fields from the annotations, so only templates need the warning.
     let is_template = !annotations.path.starts_with("metadata");
-    if is_template && armour.is_set() && !context.get("appArmorProfile").is_set() && !is_profile(&of_pod, armour.str())
-    {
+    let is_other = || app_armor_profile(armour.str()).is_none_or(|profile| profile != *of_pod.value);
+    if is_template && armour.is_set() && !context.get("appArmorProfile").is_set() && is_other() {
         warnings.push(format!(
             "{}[{key}]: deprecated since v1.30; use the \"appArmorProfile\" field instead",
             annotations.path
@@ -170,17 +176,6 @@ fn in_container(container: &Located<'_>, spec: &Located<'_>, annotations: &Locat
         }
     }
     variables(container, warnings);
-}
-
-/// Whether a profile is equivalent to an annotation.
-fn is_profile(profile: &Located<'_>, annotation: &str) -> bool {
-    let (r#type, local) = match annotation.strip_prefix("localhost/") {
-        Some(local) => ("Localhost", local),
-        None if annotation == "runtime/default" => ("RuntimeDefault", ""),
-        None if annotation == "unconfined" => ("Unconfined", ""),
-        None => return false,
-    };
-    profile.get("type").str() == r#type && profile.get("localhostProfile").str() == local
 }
 
 /// Warns about variables that hide earlier ones without referring to them.

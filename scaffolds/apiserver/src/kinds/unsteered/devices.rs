@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use super::{keep_all_metadata, set_number, shown, texts};
 use crate::{
     kinds::{
-        built_in::drop_disabled,
         edit::{Fields, each, set, set_text, text, within},
+        faults::quoted,
         kind::{BuiltInKind, Change, Selectable, Warnings},
         located::Located,
         semantic,
@@ -66,9 +66,9 @@ pub(in crate::kinds) fn resource_claim() -> BuiltInKind {
         vec![row.name(), json!(states.join(",")), row.age()]
     });
     BuiltInKind {
+        drops_disabled_from_status: true,
         prepare_status: |new, old| {
             keep_all_metadata(new, old);
-            drop_disabled("resource.v1.ResourceClaimStatus", &mut new["status"]);
             drop_deallocated(new, old);
         },
         ..claim.returned_when_deleted().with_separate_status().with_defaults(&[
@@ -178,7 +178,7 @@ fn upper_case_warnings(Change { new, .. }: Change<'_, '_>) -> Warnings {
     if driver.to_lowercase() == driver {
         return Warnings::new();
     }
-    let driver = kubewright_machinery::go::quote(driver);
+    let driver = quoted(driver);
     vec![format!(
         "spec.driver: driver names should be lowercase; {driver} contains uppercase characters"
     )]

@@ -6,7 +6,6 @@ pub(super) mod devices;
 use serde_json::{Value, json};
 
 use super::{
-    built_in::drop_disabled,
     edit::{Fields, add_finalizer, keep_metadata, set, set_text, within},
     kind::{BuiltInKind, Change, StructDefault, Warnings},
     row::{Row, or},
@@ -273,10 +272,7 @@ const TOKEN_IN_ATTRIBUTES: &str = "spec.serviceAccountTokenInSecrets is unset; i
 
 pub(super) fn csi_node() -> BuiltInKind {
     BuiltInKind {
-        prepare_status: |new, old| {
-            keep_all_metadata(new, old);
-            drop_disabled("storage.v1.CSINodeStatus", &mut new["status"]);
-        },
+        drops_disabled_from_status: true,
         ..shown(|row| vec![row.name(), json!(row.get("spec.drivers").len()), row.age()])
             .conditional()
             .returned_when_deleted()

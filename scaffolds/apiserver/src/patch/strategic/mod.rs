@@ -11,8 +11,8 @@ use serde_json::{Map, Value};
 use self::directives::{
     DELETE_FROM, RETAIN_KEYS, SET_ORDER, discard_nulls, key_of, replace_or_delete, retain_keys, without_directives,
 };
-use super::{Patched, document, rejected, unmarshal};
-use crate::status::Status;
+use super::{Patched, document, rejected};
+use crate::{json, status::Status};
 
 type Members = Map<String, Value>;
 
@@ -26,7 +26,7 @@ pub fn strategic(object: &Value, patch: &[u8], schema: &Schema, checked: bool) -
         Value::Null => Members::new(),
         Value::Object(members) => members,
         other => {
-            return Err(Status::bad_request(unmarshal(
+            return Err(Status::bad_request(json::mismatch(
                 &other,
                 "value of type map[string]interface {}",
             )));

@@ -58,14 +58,13 @@ impl Token {
 
     fn read(fields: &Value) -> Result<Self, String> {
         if !(fields.is_object() || fields.is_null()) {
-            return Err(format!(
-                "json: cannot unmarshal {} into Go value of type storage.continueToken",
-                kubewright_machinery::go::kind(fields)
-            ));
+            return Err(json::mismatch(fields, "value of type storage.continueToken"));
         }
         let mismatch = |field: &str, wanted: &str| {
-            let found = kubewright_machinery::go::kind(&fields[field]);
-            format!("json: cannot unmarshal {found} into Go struct field continueToken.{field} of type {wanted}")
+            json::mismatch(
+                &fields[field],
+                &format!("struct field continueToken.{field} of type {wanted}"),
+            )
         };
         let text = |field: &str| match &fields[field] {
             Value::Null => Ok(""),

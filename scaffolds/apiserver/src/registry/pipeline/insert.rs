@@ -5,7 +5,6 @@ use serde_json::{Value, json};
 use super::{Attempt, Done, Prepared, Stored, Work, charge::charge};
 use crate::{
     admission::{self, Objects, Phase},
-    authorize,
     call::Verb,
     meta,
     registry::{
@@ -48,7 +47,8 @@ pub async fn insert(work: &Work<'_>, attempt: &Attempt<'_>, mut new: Decoded) ->
 }
 
 impl Attempt<'_> {
-    /// The key of a new object: as upstream, the name in the request, also if admission has changed the name in the object.
+    /// The key of a new object. As upstream, it has the name in the request even if admission has changed the name in the
+    /// object.
     fn key(&self, work: &Work, object: &Value) -> Key {
         work.key(self.plan.name.unwrap_or_else(|| meta::text(object, "name")))
     }
@@ -126,17 +126,7 @@ fn may_create(work: &Work) -> Result<(), Status> {
     if call.verb == Verb::Create {
         return Ok(());
     }
-    let subject = work.subject();
-    let asked = authorize::Attributes {
-        is_resource: true,
-        verb: "create".to_owned(),
-        group: subject.group.to_owned(),
-        namespace: call.namespace.clone(),
-        resource: subject.name.to_owned(),
-        subresource: call.subresource.clone(),
-        name: call.name.clone(),
-        ..authorize::Attributes::default()
-    };
+    let asked = work.asked("create");
     work.core.authorizer.authorize(&work.core.store, &call.user, &asked)
 }
 

@@ -112,7 +112,8 @@ struct Attempt<'a> {
     is_changed: bool,
 }
 
-/// Attempts after which other requests run before the next one, so that the time limit of this one can end it.
+/// The number of attempts between which a write does not yield. While it yields, other requests run, and its time limit can end
+/// it.
 const ATTEMPTS_IN_A_ROW: usize = 16;
 
 /// Brings an object to its next state.

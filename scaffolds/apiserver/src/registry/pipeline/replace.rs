@@ -47,7 +47,7 @@ impl Live {
         let charged = charge(work, &attempt.attributes, &objects).await?;
         let new = &mut prepared.object;
         if !attempt.attributes.dry_run {
-            // It is not stored. Upstream, the response to a dry run has it.
+            // A `selfLink` is not stored, but upstream returns it from a dry run.
             meta::set(new, "selfLink", None);
         }
         // Upstream, an empty list differs from an absent one until it is stored.
@@ -61,7 +61,7 @@ impl Live {
         let other = match is_end {
             true => {
                 if !work.is_built_in() {
-                    *new = go::stored(new.take());
+                    go::store(new);
                 }
                 None
             }

@@ -2,7 +2,6 @@
 //! request always fails, with upstream's errors in upstream's order.
 
 use crate::{
-    authorize::Attributes,
     registry::{storage, work::Work},
     status::Status,
 };
@@ -18,15 +17,7 @@ pub fn refuse(work: &Work) -> Status {
             "no unsafe deleter provided, can not honor ignoreStoreReadErrorWithClusterBreakingPotential",
         );
     }
-    let wanted = Attributes {
-        is_resource: true,
-        verb: VERB.to_owned(),
-        group: subject.group.to_owned(),
-        namespace: call.namespace.clone(),
-        resource: subject.name.to_owned(),
-        name: call.name.clone(),
-        ..Attributes::default()
-    };
+    let wanted = work.asked(VERB);
     let decision = work.core.authorizer.decide(&work.core.store, &call.user, &wanted);
     if !decision.allowed {
         let why = format!("not permitted to do \"{VERB}\", reason: {}", decision.reason);

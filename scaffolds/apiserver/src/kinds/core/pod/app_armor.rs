@@ -1,11 +1,11 @@
-//! AppArmor profiles of new Pods: annotations, which fields have replaced, set these fields.
+//! AppArmor profiles of new Pods: sets the fields from the annotations that they have replaced.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::kinds::{
     edit::{each, made, section},
     kind::Warnings,
-    pod::annotations::APP_ARMOR_OF,
+    pod::annotations::{APP_ARMOR_OF, app_armor_profile},
 };
 
 const LISTS: [&str; 3] = ["initContainers", "containers", "ephemeralContainers"];
@@ -63,7 +63,7 @@ fn annotations(pod: &Value) -> Vec<AppArmorAnnotation> {
         else {
             continue;
         };
-        let profile = profile(note.as_str().unwrap_or_default());
+        let profile = app_armor_profile(note.as_str().unwrap_or_default());
         if profile
             .as_ref()
             .is_none_or(|profile| *profile != spec["securityContext"]["appArmorProfile"])
@@ -78,17 +78,4 @@ fn annotations(pod: &Value) -> Vec<AppArmorAnnotation> {
         }
     }
     found
-}
-
-/// The profile that an annotation names, if it is valid.
-fn profile(annotation: &str) -> Option<Value> {
-    match annotation {
-        "unconfined" => Some(json!({"type": "Unconfined"})),
-        "runtime/default" => Some(json!({"type": "RuntimeDefault"})),
-        _ => {
-            let name = annotation.strip_prefix("localhost/")?;
-            let is_valid = !name.is_empty() && name.trim() == name && name.len() <= 4095;
-            is_valid.then(|| json!({"type": "Localhost", "localhostProfile": name}))
-        }
-    }
 }

@@ -2,17 +2,14 @@
 
 use serde_json::{Value, json};
 
-use crate::kinds::{
-    edit::keep,
-    faults::{Faults, quoted},
-    located::Located,
-    semantic,
-};
+use crate::kinds::{edit::keep, faults::Faults, internal::in_go, located::Located, semantic};
 
 const TERMS: &str = "requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms";
+/// The definition of one of them.
+const TERM: &str = "core.v1.NodeSelectorTerm";
 const LISTS: [&str; 2] = ["matchExpressions", "matchFields"];
 
-/// Checks the changes of both, and undoes them in `rest`, a copy of the new spec.
+/// Checks the changes of node selector and node affinity, and reverts them in `rest`, a copy of the new spec.
 pub(super) fn only_adds_conditions(spec: &Located<'_>, before: &Located<'_>, rest: &mut Value, faults: &mut Faults) {
     let (selector, was) = (spec.get("nodeSelector"), before.get("nodeSelector"));
     if !was.entries().all(|(key, label)| selector.get(key).value == label.value) {
@@ -37,10 +34,10 @@ pub(super) fn only_adds_conditions(spec: &Located<'_>, before: &Located<'_>, res
     keep(&mut rest["affinity"], before.get("affinity").value, "nodeAffinity");
 }
 
-/// The first terms of a Pod may be any. After that, their number stays, and each gets only more conditions.
+/// A Pod without terms may get any terms. Otherwise their number must stay the same, and conditions may only be added.
 fn terms(new: &Located<'_>, old: &Located<'_>, faults: &mut Faults) {
     if old.len() > 0 && old.len() != new.len() {
-        let terms: Vec<String> = new.items().map(|term| shown(&term)).collect();
+        let terms: Vec<String> = new.items().map(|term| in_go(TERM, term.value)).collect();
         let terms = match new.is_set() {
             true => format!("[{}]", terms.join(",")),
             false => "null".to_owned(),
@@ -51,13 +48,14 @@ fn terms(new: &Located<'_>, old: &Located<'_>, faults: &mut Faults) {
     for (new, _) in new.items().zip(old.items()).filter(|(new, old)| !extends(new, old)) {
         faults.invalid_as(
             &new,
-            &shown(&new),
+            &in_go(TERM, new.value),
             "only additions are allowed (no mutations or deletions)",
         );
     }
 }
 
-/// Whether a term begins with the conditions of the old one. A term without conditions, which matches no node, has to stay so.
+/// Whether a term begins with the conditions of the old one. A term without conditions matches no node, and must not get
+/// conditions.
 fn extends(new: &Located<'_>, old: &Located<'_>) -> bool {
     let lists = LISTS.map(|list| (new.get(list), old.get(list)));
     if lists.iter().all(|(_, old)| old.len() == 0) {
@@ -67,21 +65,4 @@ fn extends(new: &Located<'_>, old: &Located<'_>) -> bool {
         let mut pairs = new.items().zip(old.items());
         new.len() >= old.len() && pairs.all(|(new, old)| new.is_like(&old))
     })
-}
-
-/// A term as the server's errors quote it: with the names of Go's fields.
-fn shown(term: &Located<'_>) -> String {
-    let list = |list: Located<'_>| {
-        let conditions = list.items().map(|condition| {
-            let [key, operator] = ["key", "operator"].map(|field| quoted(condition.get(field).str()));
-            let values = condition.get("values").value;
-            format!(r#"{{"Key":{key},"Operator":{operator},"Values":{values}}}"#)
-        });
-        match list.is_set() {
-            true => format!("[{}]", conditions.collect::<Vec<_>>().join(",")),
-            false => "null".to_owned(),
-        }
-    };
-    let [expressions, fields] = LISTS.map(|name| list(term.get(name)));
-    format!(r#"{{"MatchExpressions":{expressions},"MatchFields":{fields}}}"#)
 }

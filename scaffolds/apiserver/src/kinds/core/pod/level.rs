@@ -5,11 +5,14 @@ use std::cmp::Ordering;
 
 use serde_json::{Map, Value, json};
 
-use crate::kinds::{amounts::quantity, located::Located, pod::resources::together};
+use crate::kinds::{
+    amounts::{HUGE_PAGES, quantity},
+    located::Located,
+    pod::resources::together,
+};
 
 /// The resources that a Pod has as a whole, besides huge pages.
 const SHARED: [&str; 2] = ["cpu", "memory"];
-const HUGE_PAGES: &str = "hugepages-";
 
 /// Completes requests and limits, unless the Pod has neither.
 pub(super) fn fill(pod: &mut Value) {

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     allocation::{Holders, start},
-    ip::{self, is_ipv6},
+    ip,
     kinds::{core::service::type_change::has_address, edit::text, faults::Faults, located::Located},
 };
 
@@ -76,13 +76,9 @@ pub(in crate::kinds) fn unconfigured(spec: &Located<'_>, faults: &mut Faults) {
         return;
     }
     let (ips, known) = (spec.get("clusterIPs"), spec.get("ipFamilies").len());
-    for ip in ips.items().skip(known).filter(|ip| is_of_v6(ip.str())) {
+    for ip in ips.items().skip(known).filter(|ip| ip::is_ipv6_text(ip.str())) {
         faults.invalid(&ips.called(&ip.path), "IPv6 is not configured on this cluster");
     }
-}
-
-fn is_of_v6(ip: &str) -> bool {
-    ip::parse(ip).is_some_and(|ip| is_ipv6(&ip))
 }
 
 /// Checks the IP families: the cluster has IPv4 only.
@@ -123,7 +119,7 @@ pub(in crate::kinds) fn give(spec: &mut Map<String, Value>, owner: &str, is_give
     }
     let both = dual && text(spec, "ipFamilyPolicy") != "SingleStack";
     // Without families, [`unconfigured`] refuses an IPv6 address.
-    if !is_of_v6(&wanted) {
+    if !ip::is_ipv6_text(&wanted) {
         spec.entry("ipFamilies").or_insert_with(|| json!(["IPv4"]));
     }
     if let Some(families) = spec.get_mut("ipFamilies").and_then(Value::as_array_mut)

@@ -261,17 +261,17 @@ fn source_ranges(at: &Located<'_>, old: Option<&Located<'_>>, faults: &mut Fault
 }
 
 fn balancer(spec: &Located<'_>, kind: &str, faults: &mut Faults) {
-    let (is_balancer, only) = (kind == "LoadBalancer", ONLY_BALANCERS);
+    let is_balancer = kind == "LoadBalancer";
     let allocate = spec.get("allocateLoadBalancerNodePorts");
     if allocate.is_set() && !is_balancer {
-        faults.forbidden(&allocate, only);
+        faults.forbidden(&allocate, ONLY_BALANCERS);
     }
     let class = spec.get("loadBalancerClass");
     if class.is_set() {
         if is_balancer {
             faults.format(&class, qualified);
         } else {
-            faults.forbidden(&class, only);
+            faults.forbidden(&class, ONLY_BALANCERS);
         }
     }
 }

@@ -72,8 +72,7 @@ pub(in crate::kinds) fn drop_unneeded(spec: &mut Map<String, Value>, before: &Ma
         // Ports may be added or removed, but not get another number.
         if numbers(spec)
             .iter()
-            .flatten()
-            .all(|number| were.contains(&Some(number.clone())))
+            .all(|number| number.is_none() || were.contains(number))
         {
             let ports = spec.get_mut("ports").and_then(Value::as_array_mut);
             for port in ports.into_iter().flatten().filter_map(Value::as_object_mut) {

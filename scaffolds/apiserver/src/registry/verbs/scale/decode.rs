@@ -59,7 +59,7 @@ fn replicas_only(spec: &mut Value, path: &str) -> Result<Vec<String>, String> {
         .map(|field| format!("{path}.{field}"))
         .collect();
     fields.retain(|field, value| {
-        *value = go::stored(value.take());
+        go::store(value);
         field == "replicas" && !value.is_null() && *value != json!(0)
     });
     match fields.get("replicas") {

@@ -56,7 +56,7 @@ pub async fn get(work: &Work<'_>) -> Result<Reply, Status> {
 pub async fn update(work: &Work<'_>) -> Result<Reply, Status> {
     let options = WriteOptions::read(work.call, "UpdateOptions")?;
     let mut sent = sent(work, options.validation).map_err(|status| {
-        // Upstream, the scheme from which errors of the decoder get their words lacks the Scale of custom kinds.
+        // Upstream takes the words of the decoder's errors from a scheme without the Scale of custom kinds.
         const WHY: &str = "no kind is registered for the type v1.Scale in scheme \"pkg/runtime/scheme.go:111\"";
         match status.code {
             400 if !work.is_built_in() => Status::bad_request(WHY),
