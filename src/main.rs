@@ -6,6 +6,10 @@ use std::env;
 use std::path::Path;
 use std::process::ExitCode;
 
+#[cfg(target_os = "linux")]
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     let mut arguments = env::args_os();
     let role = arguments.next().and_then(|first| Role::called(Path::new(&first)));
