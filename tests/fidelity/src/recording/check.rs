@@ -126,7 +126,8 @@ pub async fn write(recording: &Recording, real: &Real) -> Result<Option<bool>> {
     let keep = |line: &'_ String| match recording.recorder.is_sampled() {
         true => kept
             .get(&normal::line(line))
-            .map_or_else(|| line.clone(), |line| (*line).to_owned()),
+            .filter(|kept| asked(kept) == asked(line))
+            .map_or_else(|| line.clone(), |kept| (*kept).to_owned()),
         false => line.clone(),
     };
     let text: String = now.values().map(|line| keep(line) + "\n").collect();
@@ -134,6 +135,12 @@ pub async fn write(recording: &Recording, real: &Real) -> Result<Option<bool>> {
         fs::write(recording.path(), &text)?;
     }
     Ok(Some(text != before))
+}
+
+/// The request of a line, in which ports and addresses are chosen and not given by a server.
+fn asked(line: &str) -> Option<Value> {
+    let mut line: Value = serde_json::from_str(line).ok()?;
+    Some(line["asked"].take())
 }
 
 #[cfg(test)]
