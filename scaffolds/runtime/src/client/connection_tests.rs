@@ -168,6 +168,26 @@ async fn a_token_file_comes_before_a_token_and_leaves_its_last_contents_in_use()
 }
 
 #[tokio::test]
+async fn a_token_file_is_read_again_when_its_token_is_refused() {
+    let (folder, authority) = (Folder::new("refused"), Authority::new());
+    let server = TlsServer::start(&authority, "127.0.0.1").await;
+    let cluster = json!({"server": server.url(), "certificate-authority": folder.write("ca", &authority.pem())});
+    folder.write("token", "first");
+    let client = folder.client(cluster, json!({"tokenFile": "token"})).await.unwrap();
+    get(&client).await.unwrap();
+    server.refuse("Bearer first");
+    get(&client).await.unwrap_err();
+    pass(1).await;
+    get(&client).await.unwrap_err();
+    folder.write("token", "second");
+    // Another refused request would otherwise read the file at once, and each one after it too.
+    get(&client).await.unwrap_err();
+    pass(1).await;
+    get(&client).await.unwrap();
+    assert_eq!(server.last().header("authorization"), ["Bearer second"]);
+}
+
+#[tokio::test]
 async fn certificates_and_authorities_in_files_rotate() {
     let (folder, authority) = (Folder::new("rotation"), Authority::new());
     let server = TlsServer::start(&authority, "127.0.0.1").await;

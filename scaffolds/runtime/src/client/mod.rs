@@ -92,10 +92,11 @@ pub async fn config(kubeconfig: Option<&Path>) -> Result<Config> {
 /// A client, all requests of which
 ///
 /// - name the operator: the user agent is `agent`, as `foobar-operator/0.1.0`;
-/// - are answered within 30 s, or fail: the response has to begin within 30 s, and never to pause for longer. A watch
-///   has to begin within 30 s. If it asks for bookmarks, it *ends* after 90 s of silence, as if the server had ended
-///   it, and the watcher starts it again from the last version seen: nothing else detects a connection that is half
-///   open. Other watches may be silent without limit;
+/// - are answered within 30 s, or within 40 s if they write, or fail: the response has to begin by then, and never to pause for
+///   longer. A watch has to begin within 30 s. If it asks for bookmarks, it *ends* after 90 s of silence, as if the server
+///   had ended it, and the watcher starts it again from the last version seen: through a proxy, nothing else detects a
+///   connection that is half open. Other watches may be silent without limit. Any connection ends 45 s after the last packet
+///   from the other side;
 /// - are counted (`rest_client_*`);
 /// - fail with [`NotLeader`](crate::error::NotLeader), unsent, when they may change something and `gate` is closed;
 /// - carry the header `Retry-After` of a 429 or 5xx in their error, whatever its body is, so that the work queue waits as

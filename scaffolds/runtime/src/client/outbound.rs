@@ -19,14 +19,17 @@ use kube::client::Body as RequestBody;
 use serde_json::{Value, json};
 use tokio::time::{Instant, Sleep, sleep, timeout};
 use tower::{BoxError, Service};
-use tracing::debug;
+use tracing::{Instrument as _, Span, debug, debug_span, field::Empty};
 
 use super::Guards;
 use crate::{error::NotLeader, limit::Bucket, metrics::RestMetrics};
 
-/// The longest silence of the API server. It cancels its own work after 60 s (`--request-timeout`); a request that
-/// takes longer than half of that is better sent again.
+/// The longest silence of the API server while it reads.
 const SILENCE: Duration = Duration::from_secs(30);
+/// The longest silence of the API server while it writes. It waits up to 30 s for a webhook, and cancels a write after 34 s
+/// (`requestTimeoutUpperBound` in `k8s.io/apiserver/pkg/endpoints/handlers/rest.go`). A client that gave up before would cancel the
+/// write, and never see that the server goes on without the webhook, or which webhook does not answer.
+const SILENCE_OF_WRITES: Duration = Duration::from_secs(40);
 
 /// The innermost HTTP service of a client, guarded.
 pub(super) struct Outbound<S> {
@@ -114,22 +117,32 @@ where
         }
         let (kind, method) = (Kind::of(&request), request.method().clone());
         let (host, metrics) = (self.host.clone(), self.metrics.clone());
+        let silence = if reads { SILENCE } else { SILENCE_OF_WRITES };
         let limit = match kind {
-            Kind::Plain => Some((SILENCE, Silence::Fails)),
+            Kind::Plain => Some((silence, Silence::Fails)),
             Kind::Watch { bookmarks: true } => self.guards.watch_silence.map(|limit| (limit, Silence::Ends)),
             Kind::Watch { bookmarks: false } | Kind::Session => None,
         };
         let started = Instant::now();
+        let span = debug_span!(
+            "HTTP",
+            http.method = %request.method(),
+            http.url = %request.uri(),
+            http.status_code = Empty,
+            otel.kind = "client",
+        );
         let answer = self.inner.call(request);
-        Box::pin(async move {
+        let answered = async move {
             let answer = match kind {
                 Kind::Session => answer.await.map_err(Into::into),
-                Kind::Plain | Kind::Watch { .. } => match timeout(SILENCE, answer).await {
+                Kind::Plain | Kind::Watch { .. } => match timeout(silence, answer).await {
                     Ok(answer) => answer.map_err(Into::into),
-                    Err(_) => Err(silence()),
+                    Err(_) => Err(was_silent(silence)),
                 },
             };
             let code = answer.as_ref().ok().map(|answer| answer.status().as_u16());
+            Span::current().record("http.status_code", code);
+            debug!("requested");
             metrics.requested(method.as_str(), &host, code, started.elapsed());
             let answer = answer?.map(|body| Listened {
                 body,
@@ -140,7 +153,8 @@ where
                 Some(seconds) => with_delay(answer, seconds).await,
                 None => answer.map(Either::Left),
             })
-        })
+        };
+        Box::pin(answered.instrument(span))
     }
 }
 
@@ -208,10 +222,10 @@ where
     Response::from_parts(parts, Either::Right(Full::new(status.to_string().into())))
 }
 
-fn silence() -> BoxError {
+fn was_silent(limit: Duration) -> BoxError {
     io::Error::new(
         io::ErrorKind::TimedOut,
-        format!("the API server did not answer for {SILENCE:?}"),
+        format!("the API server did not answer for {limit:?}"),
     )
     .into()
 }
@@ -256,7 +270,7 @@ where
                 .poll(cx)
         );
         match silence_means {
-            Silence::Fails => Poll::Ready(Some(Err(silence()))),
+            Silence::Fails => Poll::Ready(Some(Err(was_silent(limit)))),
             Silence::Ends => {
                 debug!("a watch was silent for {limit:?} and was ended");
                 Poll::Ready(None)

@@ -91,6 +91,27 @@ async fn a_silent_api_server_fails_a_request_after_thirty_seconds() {
     }
 }
 
+/// As an API server does that waits for a webhook until its time-out of 30 s, and then goes on without it.
+#[tokio::test(start_paused = true)]
+async fn a_write_may_take_as_long_as_the_webhooks_of_the_api_server() {
+    for (seconds, is_answered) in [(34, true), (41, false)] {
+        let service = service_fn(move |_: Request<Body>| async move {
+            sleep(Duration::from_secs(seconds)).await;
+            Ok::<_, Infallible>(Response::new(http_body_util::Full::new(Bytes::from_static(b"{}"))))
+        });
+        let client = over(service, "default", &Metrics::new(), WriteGate::open());
+        let patch = Patch::Merge(serde_json::json!({}));
+        let patched = maps(&client).patch("a", &PatchParams::default(), &patch).await;
+        assert_eq!(patched.is_ok(), is_answered, "{patched:?}");
+        if let Err(error) = patched {
+            assert!(
+                crate::error::chain(&error).contains("did not answer for 40s"),
+                "{error:?}"
+            );
+        }
+    }
+}
+
 /// As those of API priority and fairness, of the limit of requests in flight, and of a proxy.
 #[tokio::test]
 async fn an_api_server_that_is_busy_is_asked_again_after_the_time_that_its_header_names() {

@@ -32,6 +32,8 @@ use super::{
 
 /// As `k8s.io/client-go/transport/token_source.go` reads token files.
 const PERIOD: Duration = Duration::from_secs(60);
+/// A token that the server refuses may have been replaced in its file already; a file that stays as it is, is read this often.
+const REFUSED: Duration = Duration::from_secs(1);
 
 /// Sends requests with the credentials that are valid now. If a file cannot be read or used any more, the last valid contents
 /// stay in use: some operators remove a token file once it was read.
@@ -46,7 +48,8 @@ struct Session {
     issued: Arc<IssuedCredentials>,
     /// The files of certificates and keys, with their last contents.
     files: Vec<(PathBuf, Option<Vec<u8>>)>,
-    next: Instant,
+    /// The time at which files were read last.
+    read_at: Instant,
 }
 
 /// The source of the credentials.
@@ -69,11 +72,11 @@ impl Credentials {
         });
         Ok(Self(Arc::new(Mutex::new(Session {
             files: files.collect(),
-            transport: transport(config.clone())?,
+            transport: transport(&config)?,
             source,
             issued,
             config,
-            next: Instant::now() + PERIOD,
+            read_at: Instant::now(),
         }))))
     }
 }
@@ -140,8 +143,10 @@ impl Session {
     /// If there are no valid credentials any more.
     async fn renew(&mut self) -> Result<(), String> {
         let now = Instant::now();
-        if now >= self.next {
-            self.next = now + PERIOD;
+        let is_refused =
+            matches!(self.source, CredentialSource::File(_)) && self.issued.refused.load(Ordering::Relaxed);
+        if now - self.read_at >= if is_refused { REFUSED } else { PERIOD } {
+            self.read_at = now;
             self.read_again();
         }
         if let CredentialSource::Plugin(renewal) = &self.source {
@@ -163,7 +168,7 @@ impl Session {
         let read = |(file, _): &(PathBuf, _)| (file.clone(), fs::read(file).ok());
         let fresh: Vec<_> = self.files.iter().map(read).collect();
         if fresh != self.files
-            && let Ok(transport) = transport(self.config.clone())
+            && let Ok(transport) = transport(&self.config)
         {
             (self.transport, self.files) = (transport, fresh);
         }
@@ -180,7 +185,7 @@ impl Session {
             if let Some(certificate) = &issued.certificate {
                 install(&mut config.auth_info, certificate);
             }
-            self.transport = transport(config.clone())?;
+            self.transport = transport(&config)?;
             self.config = config;
         }
         self.issued = issued;

@@ -12,20 +12,25 @@ mod proxy;
 mod renewal;
 mod socks;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::{sync::Arc, time::Duration};
 
-use http::{Request, Response, header::PROXY_AUTHORIZATION};
+use http::{HeaderValue, Request, Response, Uri, header::PROXY_AUTHORIZATION};
 use http_body_util::BodyExt as _;
+use hyper::rt::{Read, Write};
 use hyper_rustls::{FixedServerNameResolver, HttpsConnector};
 use hyper_util::{
-    client::legacy::{self, connect::HttpConnector},
+    client::legacy::{
+        self,
+        connect::{Connection, HttpConnector},
+    },
     rt::TokioExecutor,
 };
 use kube::{
     Config,
     client::{Body, ClientBuilder, ConfigExt as _, DynBody},
 };
-use tower::{BoxError, Layer as _, ServiceExt as _, layer::layer_fn, service_fn, util::BoxService};
+use tokio::time::timeout;
+use tower::{BoxError, Layer as _, Service, ServiceExt as _, service_fn, util::BoxService};
 
 use self::{connector::Connector, credentials::Credentials, proxy::Proxy};
 
@@ -33,6 +38,15 @@ pub(crate) use self::kubeconfig::config;
 
 /// Sends requests to the API server.
 type Transport = BoxService<Request<Body>, Response<Box<DynBody>>, BoxError>;
+
+/// The limit of a connection over TCP, which the addresses of a name share: if the first of two does not answer, the second is tried
+/// within the five seconds of a request for the lease.
+const CONNECT: Duration = Duration::from_secs(8);
+/// The silence after which the other side is asked whether it is there (Go's `net.Dialer`, and client-go's HTTP/2 connections).
+const KEEPALIVE: Duration = Duration::from_secs(30);
+/// The time after which a packet that nobody acknowledges ends its connection: client-go's `ReadIdleTimeout` and `PingTimeout`.
+#[cfg(target_os = "linux")]
+const UNACKNOWLEDGED: Duration = Duration::from_secs(45);
 
 /// Prints what the process waits for.
 pub(crate) type Note = fn(&str);
@@ -48,13 +62,35 @@ pub(crate) fn builder(config: Config, note: Note) -> Result<ClientBuilder<Creden
     Ok(ClientBuilder::new(Credentials::new(config, note)?, namespace))
 }
 
-/// The connections to the API server of `config`, with kube's layers, and without credentials but the client certificate.
-fn transport(config: Config) -> Result<Transport, String> {
-    let name = server_name(&config)?;
-    match &config.proxy_url {
-        Some(proxy) => proxied(Proxy::new(proxy)?, &config, name),
-        None => direct(config),
-    }
+/// The connections to the API server of `config`, without credentials but the client certificate. Unlike kube's own, they notice
+/// that the other side is gone.
+fn transport(config: &Config) -> Result<Transport, String> {
+    let Some(proxy) = &config.proxy_url else {
+        return requests(config, tcp(), None);
+    };
+    let proxy = Proxy::new(proxy)?;
+    // A tunnel needs the user of the proxy once; a proxy that forwards requests needs it in each.
+    let forwards = !proxy.is_socks && config.cluster_url.scheme_str() == Some("http");
+    let authorization = proxy.authorization().filter(|_| forwards);
+    let tls = config.rustls_client_config().map_err(|error| error.to_string())?;
+    let dial = HttpsConnector::from((tcp(), tls));
+    let connector = Connector::new(dial, proxy, config.connect_timeout);
+    requests(config, connector, authorization)
+}
+
+/// Connections that end 45 s after the last packet from the other side, as those of client-go do: a balancer or a node that is gone
+/// resets nothing.
+fn tcp() -> HttpConnector {
+    let mut tcp = HttpConnector::new();
+    tcp.enforce_http(false);
+    tcp.set_nodelay(true);
+    tcp.set_connect_timeout(Some(CONNECT));
+    tcp.set_keepalive(Some(KEEPALIVE));
+    tcp.set_keepalive_interval(Some(Duration::from_secs(5)));
+    tcp.set_keepalive_retries(Some(3));
+    #[cfg(target_os = "linux")]
+    tcp.set_tcp_user_timeout(Some(UNACKNOWLEDGED));
+    tcp
 }
 
 /// The host of `tls-server-name`, in the place of the server's host.
@@ -67,35 +103,31 @@ fn server_name(config: &Config) -> Result<Option<FixedServerNameResolver>, Strin
     config.tls_server_name.as_ref().map(resolver).transpose()
 }
 
-/// The service that kube makes.
-fn direct(config: Config) -> Result<Transport, String> {
-    let builder = ClientBuilder::try_from(config).map_err(|error| error.to_string())?;
-    // The builder releases its service to layers alone.
-    let made = Mutex::new(None);
-    builder.with_layer(&layer_fn(|service| {
-        *made.lock().unwrap_or_else(PoisonError::into_inner) = Some(service);
-    }));
-    let made = made.into_inner().unwrap_or_else(PoisonError::into_inner);
-    made.ok_or_else(|| "kube made no client".to_owned())
-}
-
-/// The service that kube makes, without its spans and its retries, over a connection through a proxy.
-fn proxied(proxy: Proxy, config: &Config, name: Option<FixedServerNameResolver>) -> Result<Transport, String> {
-    let failed = |error: kube::Error| error.to_string();
-    let tls = Arc::new(config.rustls_client_config().map_err(failed)?);
-    let mut http = HttpConnector::new();
-    http.enforce_http(false);
-    http.set_nodelay(true);
-    let dial = HttpsConnector::from((http, tls.clone()));
-    // A tunnel needs the user of the proxy once; a proxy that forwards requests needs it in each.
-    let forwards = !proxy.is_socks && config.cluster_url.scheme_str() == Some("http");
-    let authorization = proxy.authorization().filter(|_| forwards);
-    let connector = Connector::new(dial, proxy, config.connect_timeout);
-    let https = match name {
+/// Sends requests over connections of `connector`, with TLS if the server has it.
+fn requests<C>(config: &Config, connector: C, authorization: Option<HeaderValue>) -> Result<Transport, String>
+where
+    C: Service<Uri> + Clone + Send + Sync + 'static,
+    C::Response: Connection + Read + Write + Send + Unpin + 'static,
+    C::Future: Send,
+    C::Error: Into<BoxError>,
+{
+    let tls = config.rustls_client_config().map_err(|error| error.to_string())?;
+    let https = match server_name(config)? {
         None => HttpsConnector::from((connector, tls)),
         Some(name) => HttpsConnector::new(connector, tls, false, Arc::new(name)),
     };
-    let client: legacy::Client<_, Body> = legacy::Client::builder(TokioExecutor::new()).build(https);
+    let limit = config.connect_timeout;
+    let connected = service_fn(move |server: Uri| {
+        let connecting = https.clone().oneshot(server);
+        Box::pin(async move {
+            let Some(limit) = limit else {
+                return connecting.await;
+            };
+            let connected = timeout(limit, connecting).await;
+            connected.unwrap_or_else(|_| Err(format!("no connection within {} s", limit.as_secs()).into()))
+        })
+    });
+    let client: legacy::Client<_, Body> = legacy::Client::builder(TokioExecutor::new()).build(connected);
     let requests = service_fn(move |mut request: Request<Body>| {
         if let Some(authorization) = &authorization {
             request.headers_mut().insert(PROXY_AUTHORIZATION, authorization.clone());
@@ -105,8 +137,8 @@ fn proxied(proxy: Proxy, config: &Config, name: Option<FixedServerNameResolver>)
     let boxed = requests
         .map_err(BoxError::from)
         .map_response(|response| response.map(|body| Box::new(body.map_err(BoxError::from)) as Box<DynBody>));
-    let headed = config.extra_headers_layer().map_err(failed)?.layer(boxed);
-    Ok(BoxService::new(config.base_uri_layer().layer(headed)))
+    let headed = config.extra_headers_layer().map_err(|error| error.to_string())?;
+    Ok(BoxService::new(config.base_uri_layer().layer(headed.layer(boxed))))
 }
 
 #[cfg(test)]

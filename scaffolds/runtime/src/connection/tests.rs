@@ -67,6 +67,27 @@ async fn get(config: Config) -> Result<String, String> {
     client.request_text(request).await.map_err(|error| format!("{error:?}"))
 }
 
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn the_kernel_looks_whether_the_other_side_of_a_connection_is_there() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let asked = tokio::spawn(get(Config::new(format!("http://127.0.0.1:{port}").parse().unwrap())));
+    let (mut stream, _) = listener.accept().await.unwrap();
+    stream.read(&mut [0; 1024]).await.unwrap();
+    let table = fs::read_to_string("/proc/self/net/tcp").unwrap();
+    let peer = format!(" 0100007F:{port:04X} 01 ");
+    let connection = table.lines().find(|line| line.contains(&peer)).expect(&table);
+    // Timer 2 is that of keepalive. Its time is in hundredths of a second.
+    let timer = connection
+        .split_whitespace()
+        .nth(5)
+        .and_then(|timer| timer.strip_prefix("02:"));
+    let left = u32::from_str_radix(timer.expect(connection), 16).unwrap();
+    assert!((2000..=3000).contains(&left), "{connection}");
+    asked.abort();
+}
+
 #[tokio::test]
 async fn a_proxy_forwards_requests_to_http_servers() {
     let (address, arrived) = proxy().await;

@@ -30,7 +30,7 @@ use crate::{
     rbac::{Rule, Use},
 };
 
-/// The default limit of one reconcile: four requests in a row that each wait for their 30 s, or the 500 children of one
+/// The default limit of one reconcile: three writes in a row that each wait for their 40 s, or the 500 children of one
 /// run at a quarter of a second each. A reconcile that waits for longer should return `Action::RequeueAfter`.
 const RECONCILE_TIMEOUT: Duration = Duration::from_secs(120);
 

@@ -142,11 +142,12 @@ where
                 (None, Phase::Watching(watch, mark.metadata.resource_version, None))
             }
             Ok(Some(Ok(WatchEvent::Error(status)))) => lost(Error::Api(status.boxed()), version),
-            Ok(Some(Err(error))) => lost(error, version),
-            Ok(None) if silent_since.is_some_and(|start| start.elapsed() < SHORTEST) => {
+            Ok(Some(Err(error))) if !matches!(error, Error::ReadEvents(_)) => lost(error, version),
+            // A connection that was reset ends the watch, as one that was closed does.
+            Ok(None | Some(Err(_))) if silent_since.is_some_and(|start| start.elapsed() < SHORTEST) => {
                 (Some(Err(ListWatchError::Short)), Phase::Listed(version))
             }
-            Ok(None) | Err(_) => (None, Phase::Listed(version)),
+            Ok(None | Some(Err(_))) | Err(_) => (None, Phase::Listed(version)),
         },
     }
 }
@@ -215,18 +216,22 @@ mod tests {
     use std::{
         convert::Infallible,
         future::ready,
+        io::ErrorKind,
         sync::{Arc, Mutex},
     };
 
     use bytes::Bytes;
     use http::{Request, Response};
-    use http_body_util::Full;
+    use http_body::Frame;
+    use http_body_util::StreamBody;
     use k8s_openapi::api::core::v1::ConfigMap;
     use kube::{Client, client::Body};
     use tower::service_fn;
 
     use super::*;
 
+    /// The end of a body whose connection is reset.
+    const RESET: &str = "RESET";
     const LIST: &str = r#"{"metadata": {"resourceVersion": "5"}, "items": []}"#;
 
     /// The events while a server gives these answers, one after the other; and the requests: `list`, or the version of a watch.
@@ -239,10 +244,11 @@ mod tests {
             let version = pairs.find_map(|pair| pair.strip_prefix("resourceVersion="));
             seen.lock().unwrap().push(version.unwrap_or("list").to_owned());
             let (code, text) = answers.lock().unwrap().next().unwrap_or_default();
-            let answer = Response::builder()
-                .status(code)
-                .body(Full::new(Bytes::from(text)))
-                .unwrap();
+            let sent = Frame::data(Bytes::from(text.trim_end_matches(RESET).to_owned()));
+            let reset = text.ends_with(RESET).then(|| Err(ErrorKind::ConnectionReset.into()));
+            let frames = [Ok::<_, std::io::Error>(sent)].into_iter().chain(reset);
+            let answer = Response::builder().status(code);
+            let answer = answer.body(StreamBody::new(stream::iter(frames))).unwrap();
             ready(Ok::<_, Infallible>(answer))
         });
         let api = Api::<ConfigMap>::all(Client::new(service, "default"));
@@ -316,6 +322,15 @@ mod tests {
         let (events, asked) = events(&answers, 5).await;
         assert_eq!(events, ["begins", "ends", "short", "changed a", "short"]);
         assert_eq!(asked, ["list", "5", "5", "7"], "one failure for each watch");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_watch_whose_connection_is_reset_continues_as_one_that_was_closed() {
+        let event = line("MODIFIED", "a", "7") + RESET;
+        let answers = [(200, LIST), (200, &*event), (200, &*event), (200, RESET)];
+        let (events, asked) = events(&answers, 5).await;
+        assert_eq!(events, ["begins", "ends", "changed a", "changed a", "short"]);
+        assert_eq!(asked, ["list", "5", "7", "7"]);
     }
 
     #[tokio::test]
