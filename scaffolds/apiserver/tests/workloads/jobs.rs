@@ -360,3 +360,27 @@ async fn fewer_parallel_pods_are_deleted_without_counting() {
         ([1, 0, 0, 0], 1)
     );
 }
+
+/// A panic would end the controllers of all workloads.
+#[tokio::test(start_paused = true)]
+async fn numbers_at_their_limits_end_no_controller() {
+    let wire = cluster();
+    let template = json!({"spec": {"restartPolicy": "Never", "containers": [{"name": "a", "image": "b"}]}});
+    let limited = |name: &str, field: &str| {
+        let mut job = json!({"metadata": {"name": name}, "spec": {"template": template}});
+        job["spec"][field] = json!(i64::MAX);
+        job
+    };
+    wire.make(JOBS, &limited("limited", "activeDeadlineSeconds")).await;
+    let mut cron = limited("limited", "startingDeadlineSeconds");
+    cron["spec"] = json!({
+        "schedule": "* * * * *", "startingDeadlineSeconds": i64::MAX, "jobTemplate": {"spec": {"template": template}},
+    });
+    wire.make("/apis/batch/v1/namespaces/default/cronjobs", &cron).await;
+    make(&wire, "exit-after=10s", json!({})).await;
+    wire.pass(180).await;
+    assert_eq!(end(&wire.object(JOB).await), "Complete CompletionsReached");
+    // Go's duration wraps to a negative one.
+    let limited = wire.object(&format!("{JOBS}/limited")).await;
+    assert_eq!(end(&limited), "Failed DeadlineExceeded");
+}

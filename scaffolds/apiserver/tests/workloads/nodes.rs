@@ -113,8 +113,12 @@ async fn replicas_of_a_lost_node_run_on_another_one() {
 #[tokio::test(start_paused = true)]
 async fn pods_of_a_missing_node_fail_and_are_deleted_and_a_taint_evicts_at_once() {
     let wire = cluster();
-    for (name, node) in [("lonely", "nowhere"), ("web", "")] {
+    for (name, node) in [("lonely", "nowhere"), ("web", ""), ("stays", "")] {
         let mut pod = template("web", "");
+        if name == "stays" {
+            pod["spec"]["tolerations"] =
+                json!([{"operator": "Exists", "effect": "NoExecute", "tolerationSeconds": i64::MAX}]);
+        }
         pod["metadata"]["name"] = json!(name);
         pod["metadata"]["finalizers"] = json!(["example.com/look"]);
         if !node.is_empty() {
@@ -123,7 +127,7 @@ async fn pods_of_a_missing_node_fail_and_are_deleted_and_a_taint_evicts_at_once(
         wire.make(PODS, &pod).await;
     }
     wire.pass(30).await;
-    assert_eq!(wire.placed().await, ["dev True", "nowhere "]);
+    assert_eq!(wire.placed().await, ["dev True", "dev True", "nowhere "]);
     wire.pass(15).await;
     let lonely = wire.object(&format!("{PODS}/lonely")).await;
     assert_eq!(
@@ -139,4 +143,6 @@ async fn pods_of_a_missing_node_fail_and_are_deleted_and_a_taint_evicts_at_once(
     let evicted = wire.object(&format!("{PODS}/web")).await;
     assert_eq!(condition(&evicted, "DisruptionTarget"), "True DeletionByTaintManager");
     assert!(evicted["metadata"]["deletionTimestamp"].is_string());
+    let stays = wire.object(&format!("{PODS}/stays")).await;
+    assert!(stays["metadata"]["deletionTimestamp"].is_null(), "{stays}");
 }

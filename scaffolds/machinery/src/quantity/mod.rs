@@ -138,7 +138,7 @@ impl Quantity {
         if rest == 0 {
             return self;
         }
-        let nanos = self.nanos - rest + if rest > 0 { MILLI } else { -MILLI };
+        let nanos = (self.nanos - rest).saturating_add(if rest > 0 { MILLI } else { -MILLI });
         Self {
             nanos,
             small: None,
@@ -155,7 +155,7 @@ impl Quantity {
             return self.clone();
         }
         Self {
-            nanos: self.nanos - rest + NANO,
+            nanos: self.nanos.saturating_sub(rest).saturating_add(NANO),
             small: None,
             text: None,
             ..*self
@@ -180,7 +180,7 @@ impl Quantity {
         if self.nanos == 0 {
             return "0".to_owned();
         }
-        let small = self.nanos.abs() < 1024 * NANO;
+        let small = self.nanos.unsigned_abs() < 1024 * NANO.unsigned_abs();
         match self.format {
             Format::BinarySi if !small && self.is_whole() => binary(self.nanos / NANO),
             Format::DecimalExponent => decimal(self.nanos, true),
@@ -288,6 +288,18 @@ mod tests {
         assert_eq!(Quantity::parse("1.5").unwrap().integer(), None);
         let sum = Quantity::of(0).plus(&Quantity::parse("3Gi").unwrap());
         assert_eq!(sum.canonical(), "3Gi");
+    }
+
+    #[test]
+    fn amounts_at_the_limit_are_rounded_and_written() {
+        let most = Quantity::parse("1e30").unwrap();
+        let least = Quantity::parse("-1e30").unwrap().plus(&Quantity::of(-1));
+        for amount in [most, least] {
+            assert_eq!(amount.rounded_up_thousandths() > 0, amount.rounded_up_number() > 0);
+            assert!(
+                !amount.rounded_up().canonical().is_empty() && !amount.plus(&Quantity::of(0)).canonical().is_empty()
+            );
+        }
     }
 
     #[test]

@@ -27,8 +27,14 @@ pub(super) fn part(amount: &Value, all: i64) -> i64 {
     let percent = amount.as_str().and_then(|it| it.strip_suffix('%')?.parse::<i64>().ok());
     percent.map_or_else(
         || amount.as_i64().unwrap_or_default(),
-        |percent| (percent * all + 99) / 100,
+        |percent| percent.saturating_mul(all).saturating_add(99) / 100,
     )
+}
+
+/// Seconds as a `time.Duration` of Go holds them, in which more than 292 years wrap.
+pub(super) fn go_seconds(seconds: i64) -> i64 {
+    const NANOS: i64 = 1_000_000_000;
+    seconds.wrapping_mul(NANOS) / NANOS
 }
 
 /// An annotation, if the object has it.

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{
     Decision,
-    fields::{int, items, text},
+    fields::{self, int, items, text},
     placement::tolerates,
     write::Write,
 };
@@ -91,7 +91,9 @@ fn end(spec: &Value, taint: &Value) -> Option<i64> {
     let seconds: Vec<Option<i64>> = matching.map(|it| it["tolerationSeconds"].as_i64()).collect();
     let added = time::seconds(text(taint, "/timeAdded"));
     match seconds.iter().flatten().min() {
-        Some(seconds) => added.map(|added| added + seconds.max(&0)),
+        // Upstream's word for no end.
+        Some(&i64::MAX) => None,
+        Some(seconds) => added.map(|added| added.saturating_add(fields::go_seconds(*seconds.max(&0)))),
         None if seconds.is_empty() => Some(0),
         None => None,
     }

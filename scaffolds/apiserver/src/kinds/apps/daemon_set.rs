@@ -115,7 +115,7 @@ fn prepare_create(object: &mut Value) {
 fn prepare_update(new: &mut Value, old: &Value) {
     let template = |object: &Value| object.pointer("/spec/template").cloned().unwrap_or_default();
     let changed = !semantic::equal("core.v1.PodTemplateSpec", &template(new), &template(old));
-    set_template_generation(new, template_generation(old) + i64::from(changed));
+    set_template_generation(new, template_generation(old).wrapping_add(i64::from(changed)));
 }
 
 fn validate(at: &Located<'_>, faults: &mut Faults) {

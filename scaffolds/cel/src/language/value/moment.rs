@@ -126,7 +126,10 @@ pub(in crate::language) fn offset(zone: &str) -> Outcome<i64> {
         };
     };
     let number = |text: &str| {
-        let parsed = text.parse::<i64>().ok().filter(|number| number.abs() <= 1_000_000);
+        let parsed = text
+            .parse::<i64>()
+            .ok()
+            .filter(|number| number.unsigned_abs() <= 1_000_000);
         parsed.ok_or_else(|| {
             let text = go::quote(text);
             Fault::new(format!("strconv.Atoi: parsing {text}: invalid syntax"))
@@ -139,4 +142,17 @@ pub(in crate::language) fn offset(zone: &str) -> Outcome<i64> {
         hours * 60 + minutes
     };
     Ok(minutes * 60)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_offset_at_the_limit_of_integers_is_no_zone() {
+        for zone in ["-9223372036854775808:00", "00:9223372036854775807", "1000001:00"] {
+            assert!(offset(zone).is_err(), "{zone}");
+        }
+        assert!(matches!(offset("-05:30"), Ok(-19_800)));
+    }
 }

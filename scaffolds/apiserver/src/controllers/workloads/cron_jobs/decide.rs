@@ -141,7 +141,7 @@ fn follow(plan: &mut CronPlan, jobs: &[Value]) {
 fn start(plan: &mut CronPlan, cron: &Value, jobs: &[Value], at: &ScheduleNow<'_>) {
     let last = time::seconds(text(&plan.status, "/lastScheduleTime"));
     let since = last.unwrap_or_else(|| fields::created(cron));
-    let deadline = cron["spec"]["startingDeadlineSeconds"].as_i64();
+    let deadline = cron["spec"]["startingDeadlineSeconds"].as_i64().map(fields::go_seconds);
     let earliest = deadline.map_or(since, |seconds| since.max(at.now - seconds));
     let next = at.times.next(at.latest(since).unwrap_or(since));
     plan.again = next.filter(|next| *next > at.now).or_else(|| at.times.next(at.now));

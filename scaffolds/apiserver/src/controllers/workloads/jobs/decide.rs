@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::{
     super::{
         Decision,
-        fields::{int, items, text},
+        fields::{self, int, items, text},
         write::Write,
     },
     indexed::JobIndexes,
@@ -175,7 +175,7 @@ impl Observed<'_> {
             .pointer("/spec/activeDeadlineSeconds")
             .and_then(Value::as_i64)?;
         let started = time::seconds(text(self.job, "/status/startTime")).unwrap_or(self.now);
-        (!self.is_suspended()).then_some(started + seconds)
+        (!self.is_suspended()).then_some(started.saturating_add(fields::go_seconds(seconds)))
     }
 
     /// The number of Pods that should be active.
