@@ -3,15 +3,23 @@
 use crate::installer::is_of_others;
 use crate::rendered::{Source, text};
 
-/// The objects that Kubernetes itself keeps in each namespace, and that it makes for objects there.
-const OF_KUBERNETES: [&str; 6] = [
+/// The objects that clusters keep in each namespace by themselves (Kubernetes, OpenShift and Istio), and those that they make for objects there.
+const OF_CLUSTER: [&str; 12] = [
+    "ConfigMap/istio-ca-root-cert",
     "ConfigMap/kube-root-ca.crt",
     "ConfigMap/openshift-service-ca.crt",
     "Endpoints/",
     "EndpointSlice/",
     "Event/",
+    "RoleBinding/system:deployers",
+    "RoleBinding/system:image-builders",
+    "RoleBinding/system:image-pullers",
+    "ServiceAccount/builder",
     "ServiceAccount/default",
+    "ServiceAccount/deployer",
 ];
+/// The part of the name of a Secret that OpenShift makes for each ServiceAccount.
+const OF_OPENSHIFT_ACCOUNT: &str = "-dockercfg-";
 
 /// Deletes the namespace that is among the objects of the project. Returns why it stays; `None` if it is gone, or the project has none.
 ///
@@ -64,22 +72,24 @@ fn others(source: &Source, namespace: &str, operator: &str) -> Option<Vec<String
         .lines()
         .collect::<Vec<_>>()
         .join(",");
-    let selector = format!("app.kubernetes.io/name!={operator},kubewright.dev/operator!={operator}");
+    // OLM copies its objects into each namespace, with this label.
+    let selector = format!("app.kubernetes.io/name!={operator},kubewright.dev/operator!={operator},!olm.copiedFrom");
     let form = r#"jsonpath={range .items[*]}{.kind}/{.metadata.name} {.metadata.ownerReferences[*].uid}{"\n"}{end}"#;
     let all = ["get", &kinds, "--namespace", namespace, "--ignore-not-found"];
     let listed = source
         .kubectl
         .output(&[&all[..], &["--selector", &selector, "--output", form]].concat());
     let lease = format!("Lease/{operator}");
-    let is_kubernetes = |object: &str| {
-        OF_KUBERNETES.iter().any(|known| match known.ends_with('/') {
+    let is_of_cluster = |object: &str| {
+        let is_known = OF_CLUSTER.iter().any(|known| match known.ends_with('/') {
             true => object.starts_with(known),
             false => object == *known,
-        })
+        });
+        is_known || object.starts_with("Secret/") && object.contains(OF_OPENSHIFT_ACCOUNT)
     };
     let listed = listed.ok()?;
     let lines = listed.lines().filter_map(|line| line.split_once(' '));
     let unowned = lines.filter(|(_, owners)| owners.is_empty()).map(|(object, _)| object);
-    let others = unowned.filter(|object| !is_kubernetes(object) && *object != lease);
+    let others = unowned.filter(|object| !is_of_cluster(object) && *object != lease);
     Some(others.map(str::to_owned).collect())
 }

@@ -19,6 +19,15 @@ const NAMED: usize = 20;
 /// The finalizer of a deletion in the foreground, as the only one of an object.
 const FOREGROUND: &str = r#"["foregroundDeletion"] "#;
 
+/// The children of an operator's objects.
+#[derive(Default)]
+struct Children {
+    /// One a line: kind, name, and the uids of the owners.
+    lines: String,
+    /// The kinds that cannot be listed: the user may not, or their converter is gone.
+    unlisted: Vec<String>,
+}
+
 /// The cleanup of all kinds of an operator.
 pub(super) struct Cleanup<'a> {
     pub source: &'a Source,
@@ -101,7 +110,8 @@ impl Cleanup<'_> {
             return calm;
         };
         let mut owners = left.lines().filter_map(|object| object.strip_prefix(FOREGROUND));
-        if owners.all(|owner| children.lines().all(|child| !child.contains(owner))) {
+        let has_children = |owner: &str| children.lines.lines().any(|child| child.contains(owner));
+        if children.unlisted.is_empty() && owners.all(|owner| !has_children(owner)) {
             let delete = [
                 "delete",
                 kind,
@@ -116,45 +126,68 @@ impl Cleanup<'_> {
     }
 
     fn wait_for_children(&self, streams: &mut Streams<'_>) -> Result<(), String> {
-        let mut left = String::new();
+        let mut left = Children::default();
         for (tried, pause) in PAUSES.into_iter().enumerate() {
             (self.pause)(Duration::from_secs(pause));
             left = self.children()?;
-            if left.is_empty() {
+            if left.lines.is_empty() {
+                if !left.unlisted.is_empty() {
+                    let kinds = left.unlisted.join(", ");
+                    _ = writeln!(
+                        streams.err,
+                        "warning: these kinds cannot be listed, so their objects may be left: {kinds}"
+                    );
+                }
                 return Ok(());
             }
             if tried == 2 && std::io::stderr().is_terminal() {
-                let count = left.lines().count();
+                let count = left.lines.lines().count();
                 _ = writeln!(
                     streams.err,
                     "waiting for the garbage collector: {count} children are left"
                 );
             }
         }
-        let named: Vec<_> = left.lines().take(NAMED).map(|child| words(child, 2)).collect();
+        let named: Vec<_> = left.lines.lines().take(NAMED).map(|child| words(child, 2)).collect();
         Err(format!(
             "these are not collected, though their owners are gone:\n{}\n\nhint: does the cluster's garbage collector run?",
             named.join("\n")
         ))
     }
 
-    /// The objects that the operator has made for others, one a line: kind, name, and the uids of those others.
-    fn children(&self) -> Result<String, String> {
+    /// The objects that the operator has made for others. If not all kinds can be listed at once, each is listed by itself.
+    fn children(&self) -> Result<Children, String> {
+        let kubectl = &self.source.kubectl;
         // A kind that cannot be found, such as one whose API service is down, has no children that anybody could wait for.
-        let kinds = ["api-resources", "--verbs", "list,delete", "--output", "name"];
-        let kinds = self
-            .source
-            .kubectl
-            .printed(&kinds)?
-            .lines()
-            .collect::<Vec<_>>()
-            .join(",");
+        let kinds = kubectl.printed(&["api-resources", "--verbs", "list,delete", "--output", "name"])?;
+        let kinds: Vec<_> = kinds.lines().collect();
         let selector = format!("kubewright.dev/operator={}", self.operator);
         let form = r#"jsonpath={range .items[?(@.metadata.ownerReferences)]}{.kind} {.metadata.namespace}/{.metadata.name} {.metadata.ownerReferences[*].uid}{"\n"}{end}"#;
-        let every = ["get", &kinds, "--all-namespaces", "--ignore-not-found"];
-        self.source
-            .kubectl
-            .output(&[&every[..], &["--selector", &selector, "--output", form]].concat())
+        let selected = [
+            "--all-namespaces",
+            "--ignore-not-found",
+            "--selector",
+            &selector,
+            "--output",
+            form,
+        ];
+        let all = kinds.join(",");
+        let of_all = [&["get", &all], &selected[..]].concat();
+        let mut children = Children::default();
+        if let Some(lines) = kubectl.quiet(&of_all) {
+            children.lines = lines;
+            return Ok(children);
+        }
+        for kind in &kinds {
+            match kubectl.quiet(&[&["get", kind], &selected[..]].concat()) {
+                Some(lines) => children.lines += &lines,
+                None => children.unlisted.push((*kind).to_owned()),
+            }
+        }
+        match children.unlisted.len() < kinds.len() {
+            true => Ok(children),
+            false => kubectl.output(&of_all).map(|lines| Children { lines, ..children }),
+        }
     }
 }
 

@@ -89,7 +89,8 @@ fn at(log: &str, words: &str) -> usize {
 #[test]
 fn the_namespace_that_deploy_made_is_deleted_if_nobody_else_uses_it() {
     let ours = "ConfigMap/kube-root-ca.crt \\nServiceAccount/default \\nLease/foo \\nEvent/x \\nEndpointSlice/y \\nPod/mine uid-1\\n";
-    for objects in ["", ours] {
+    let of_openshift = "RoleBinding/system:image-pullers \\nServiceAccount/builder \\nSecret/foo-dockercfg-x7k2p \\nConfigMap/istio-ca-root-cert \\n";
+    for objects in ["", ours, of_openshift] {
         let settings = format!("namespace='{MADE}'; objects='{objects}'");
         let (code, said, log) = Cluster::new(&settings, NAMESPACE).run(Removed::Operator, &[]);
         assert_eq!((code, said.as_str()), (0, ""), "{log}");
@@ -108,6 +109,12 @@ fn a_namespace_that_others_made_or_use_stays_and_undeploy_says_why() {
             "Lease/other \\nConfigMap/settings \\nConfigMap/kube-root-ca.crt-2 \\n",
             "",
             "which has objects of others: Lease/other ConfigMap/settings ConfigMap/kube-root-ca.crt-2",
+        ),
+        (
+            MADE,
+            "Secret/x-dockercfg \\nRoleBinding/system:others \\n",
+            "",
+            "which has objects of others: Secret/x-dockercfg RoleBinding/system:others",
         ),
     ] {
         let settings = format!("namespace='{namespace}'; objects='{objects}'; unlisted='{unlisted}'");
@@ -186,6 +193,32 @@ fn children_that_are_not_collected_keep_the_crds_and_are_named() {
         log.contains("--selector kubewright.dev/operator=foo ") && !log.contains("\ndelete "),
         "{log}"
     );
+}
+
+#[test]
+fn kinds_that_cannot_be_listed_are_named_and_the_others_are_waited_for() {
+    let answers = r#"
+"api-resources"*) printf 'configmaps\nsecrets\nwidgets.other.io\n' ;;
+"get configmaps,secrets,"*|"get secrets"*|"get widgets"*) echo "forbidden" >&2; exit 1 ;;
+"get configmaps "*) [ "$(nth "get configmaps ")" -gt "$found" ] || echo "ConfigMap default/sample uid-0" ;;
+"#;
+    let (code, said, log) = Cluster::new("found=2", answers).run(Removed::Kinds, &[]);
+    let warning = "warning: these kinds cannot be listed, so their objects may be left: secrets, widgets.other.io\n";
+    assert_eq!((code, said.as_str()), (0, warning), "{log}");
+    assert!(
+        log.ends_with("delete --ignore-not-found=false -k config/crd\n"),
+        "{log}"
+    );
+    assert_eq!(log.matches("\nget configmaps ").count(), 3, "{log}");
+
+    let (code, said, log) = Cluster::new("found=99", answers).run(Removed::Kinds, &[]);
+    assert!(code == 1 && said.contains("\nConfigMap default/sample\n"), "{said}");
+    assert!(!log.contains("\ndelete "), "{log}");
+
+    let none = "\"api-resources\"*) echo configmaps ;;\nget*jsonpath*) exit 1 ;;\n";
+    let (code, said, log) = Cluster::new("", none).run(Removed::Kinds, &[]);
+    assert!(code == 1 && said.contains("` failed: exit status: 1"), "{said}");
+    assert!(!log.contains("\ndelete "), "{log}");
 }
 
 #[test]
