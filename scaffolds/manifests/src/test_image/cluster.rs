@@ -93,12 +93,14 @@ impl<'a> KindCluster<'a> {
         ))
     }
 
-    /// Loads the image into the nodes.
+    /// Loads the image into the nodes, from a file: kind itself can only ask Docker for an image.
     ///
     /// # Errors
-    /// kind fails.
-    pub fn load(&self, image: &str) -> Result<(), String> {
-        self.kind.run(&["load", "docker-image", image, "--name", self.name])
+    /// The container tool or kind fails.
+    pub fn load(&self, image: &str, container_tool: &Tool) -> Result<(), String> {
+        let file = format!("{WORK}/image.tar");
+        container_tool.run(&["save", "--output", &file, image])?;
+        self.kind.run(&["load", "image-archive", &file, "--name", self.name])
     }
 }
 

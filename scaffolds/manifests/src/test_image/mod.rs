@@ -30,7 +30,7 @@ Usage: manifests test-image --operator NAME [OPTIONS] -- KUBECTL...
 
 Options:
       --operator NAME        The name of the operator, by which its children are labelled
-      --image IMAGE          The image to build [default: NAME:test]
+      --image IMAGE          The image to build [default: localhost/NAME:test]
       --cluster NAME         The cluster of kind; one that does not exist is made, and deleted at the end [default: NAME-test]
       --container-tool TOOL  The program that builds images [default: docker]
       --kind KIND            The program kind [default: kind]
@@ -94,7 +94,7 @@ fn test(arguments: &TestArguments, streams: &mut Streams<'_>) -> Result<(), Stri
     let cluster = KindCluster::start(&arguments.kind, &arguments.cluster, &arguments.kubectl)?;
     let kustomization = Kustomization::read()?;
     cluster.refuse_operators(&kustomization.namespace)?;
-    cluster.load(image)?;
+    cluster.load(image, &arguments.container_tool)?;
     test_in(arguments, &cluster, &kustomization, streams)?;
     drop(cluster);
     _ = writeln!(streams.out, "\n{image} passes");
@@ -307,7 +307,7 @@ fn parse(words: impl Iterator<Item = String>) -> Result<Option<TestArguments>, S
         return Err("`--operator` is missing".to_owned());
     }
     Ok(Some(TestArguments {
-        image: image.unwrap_or_else(|| format!("{operator}:test")),
+        image: image.unwrap_or_else(|| format!("localhost/{operator}:test")),
         cluster: cluster.unwrap_or_else(|| format!("{operator}-test")),
         operator,
         container_tool,

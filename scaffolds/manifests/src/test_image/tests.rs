@@ -153,7 +153,7 @@ fn the_image_is_loaded_deployed_with_all_components_asked_and_removed() {
     for part in [
         "14 permissions are granted",
         "skipped: ../prometheus",
-        "foobar-operator:test passes",
+        "localhost/foobar-operator:test passes",
     ] {
         assert!(printed.contains(part), "{printed}");
     }
@@ -161,9 +161,10 @@ fn the_image_is_loaded_deployed_with_all_components_asked_and_removed() {
     let mut rest = log.as_str();
     // In this order.
     for step in [
-        "docker build --tag foobar-operator:test .",
+        "docker build --tag localhost/foobar-operator:test .",
         "kind create cluster --name foobar-operator-test --kubeconfig target/test-image/kubeconfig",
-        "kind load docker-image foobar-operator:test --name foobar-operator-test",
+        "docker save --output target/test-image/image.tar localhost/foobar-operator:test",
+        "kind load image-archive target/test-image/image.tar --name foobar-operator-test",
         "kustomize target/test-image/config/default",
         "../metrics",
         "../network-policy",
