@@ -5,11 +5,18 @@ use std::collections::BTreeSet;
 use std::fs;
 
 /// A variable, a target that it concerns, a value, and the words which that target runs or prints only with the value.
-const EFFECTS: [(&str, &str, &str, &str); 36] = [
+const EFFECTS: [(&str, &str, &str, &str); 38] = [
     ("IMG", "build-installer", "a/b:1", "installer --image a/b:1"),
     ("PLATFORMS", "docker-buildx", "linux/arm64", "--platform linux/arm64"),
     ("CONTAINER_TOOL", "docker-push", "echo podman", "podman push"),
     ("KUBECTL", "install", "echo oc", "oc apply"),
+    ("KUBECTL", "run", "kubectl --context a", "names a cluster with a flag"),
+    (
+        "KUBECTL",
+        "migrate-storage",
+        "kubectl -s a",
+        "names a cluster with a flag",
+    ),
     ("CARGO", "fmt", "echo other", "other fmt"),
     ("CARGOFLAGS", "lint", "--offline", "clippy --offline"),
     ("BUNDLE_IMG", "bundle-push", "a/bundle:1", "push a/bundle:1"),
