@@ -2,6 +2,7 @@
 
 use super::ask::Usage;
 use super::{NoProject, given, report};
+use crate::write::quoted;
 use anyhow::{Context, Result, anyhow};
 use clap::ValueEnum;
 use kubewright_apiserver::serve::{Listener, TemporaryFolder, random_token};
@@ -126,7 +127,7 @@ async fn serve(args: Args) -> Result<()> {
     let stop = stop_signal()?;
     report::result(&format!(
         "https://{address} is ready: export KUBECONFIG={}\n",
-        kubeconfig.display()
+        quoted(&kubeconfig)
     ))?;
     stop.await;
     running.shutdown().await;

@@ -41,6 +41,33 @@ fn doctor_reports_each_check_also_as_json() {
     run(&["doctor"]).refuses(1, &["the check of project failed"]);
 }
 
+#[cfg(unix)]
+#[test]
+fn doctor_fails_without_the_programs_that_build_a_project() {
+    use std::os::unix::fs::PermissionsExt;
+    let dir = tempfile::tempdir().unwrap();
+    let install = |name: &str, line: &str| {
+        let path = dir.path().join(name);
+        fs::write(&path, format!("#!/bin/sh\necho '{line}'\n")).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    };
+    let doctor = |compiler: &str| {
+        let mut doctor = cli::command(dir.path(), &["doctor"]);
+        doctor.env("PATH", dir.path()).env("CC", compiler);
+        doctor.env("KUBECONFIG", dir.path().join("missing"));
+        cli::Run::of(doctor.env_remove("KUBERNETES_SERVICE_HOST").output().unwrap())
+    };
+    install("cargo", "cargo 1.95.0");
+    install("rustc", "rustc 1.95.0");
+    let parts = ["`make` is not installed", "`cc` is not installed", "build-essential"];
+    let run = doctor("").refuses(1, &["the check of make and compiler failed"]);
+    assert!(parts.iter().all(|part| run.stdout.contains(part)), "{}", run.stdout);
+    install("make", "GNU Make 4.3");
+    install("clang", "clang 19");
+    doctor("clang").succeeds();
+    doctor("gcc").refuses(1, &["the check of compiler failed"]);
+}
+
 #[test]
 fn doctor_names_the_version_of_the_cluster() {
     use std::io::{Read, Write};

@@ -94,6 +94,7 @@ pub fn run(dir: &Path, args: Args) -> Result<()> {
     let (of_project, project) = project(dir);
     let (of_cluster, cluster) = cluster();
     let mut findings = vec![rust(), of_project, kubectl(), of_cluster];
+    findings.extend(build_tools());
     findings.extend(project.iter().flat_map(|it| storage::findings(it, cluster.as_ref())));
     match args.output {
         Output::Json => report::result(&format!("{}\n", serde_json::to_string_pretty(&findings)?))?,
@@ -179,6 +180,25 @@ fn rust() -> Finding {
         true => Finding::new("rust", Verdict::Ok, format!("{rustc}, {cargo}")),
         false => Finding::new("rust", Verdict::Failed, format!("{rustc}; projects need {wanted}")).hint(install),
     }
+}
+
+/// The missing programs with which every project is built. Cargo links with a C compiler, and compiles the C code of ring.
+fn build_tools() -> Vec<Finding> {
+    let named = std::env::var("CC").ok().filter(|name| !name.is_empty());
+    let compiler = named.as_deref().unwrap_or("cc");
+    let needed: &[(&'static str, &str)] = match cfg!(unix) {
+        true => &[("make", "make"), ("compiler", compiler)],
+        false => &[("make", "make")],
+    };
+    let missing = needed
+        .iter()
+        .filter(|(_, program)| output(program, &["--version"]).is_none());
+    missing
+        .map(|(check, program)| {
+            let hint = "install the programs that build software (Debian: `apt install build-essential`, macOS: `xcode-select --install`)";
+            Finding::new(check, Verdict::Failed, format!("`{program}` is not installed")).hint(hint)
+        })
+        .collect()
 }
 
 /// The finding about the project in this folder, and the project, if it can be read.

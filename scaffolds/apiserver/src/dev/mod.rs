@@ -164,6 +164,15 @@ impl Config {
     }
 }
 
+/// A path as a word of a shell.
+fn quoted(path: &Path) -> String {
+    let text = path.display().to_string();
+    match text.chars().all(|c| c.is_ascii_alphanumeric() || "/._-".contains(c)) {
+        true => text,
+        false => format!("'{}'", text.replace('\'', r"'\''")),
+    }
+}
+
 async fn develop(operator: &str, flags: Vec<String>) -> Result<ExitCode, String> {
     let config = Config::read(Path::new("config"))?;
     let folder = beside_this_program()?;
@@ -175,7 +184,7 @@ async fn develop(operator: &str, flags: Vec<String>) -> Result<ExitCode, String>
     print(&format!(
         "API server: https://{}, until Ctrl-C\nkubectl:    export KUBECONFIG={}\n",
         listener.address(),
-        kubeconfig.display()
+        quoted(&kubeconfig)
     ))?;
     let webhooks = config.webhooks.as_ref().map(Webhooks::flags);
     let program = Program {
