@@ -95,8 +95,8 @@ pub async fn config(kubeconfig: Option<&Path>) -> Result<Config> {
 /// - are answered within 30 s, or within 40 s if they write, or fail: the response has to begin by then, and never to pause for
 ///   longer. A watch has to begin within 30 s. If it asks for bookmarks, it *ends* after 90 s of silence, as if the server
 ///   had ended it, and the watcher starts it again from the last version seen: through a proxy, nothing else detects a
-///   connection that is half open. Other watches may be silent without limit. Any connection ends 45 s after the last packet
-///   from the other side;
+///   connection that is half open. Other watches may be silent without limit. A connection ends when the other side has
+///   acknowledged nothing for 45 s; on Linux, that includes one that takes no more input for so long;
 /// - are counted (`rest_client_*`);
 /// - fail with [`NotLeader`](crate::error::NotLeader), unsent, when they may change something and `gate` is closed;
 /// - carry the header `Retry-After` of a 429 or 5xx in their error, whatever its body is, so that the work queue waits as

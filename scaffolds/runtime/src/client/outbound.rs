@@ -129,7 +129,11 @@ where
             http.method = %request.method(),
             http.url = %request.uri(),
             http.status_code = Empty,
+            server.address = &*self.host,
+            // kube's name of the request, such as `patch`.
+            otel.name = request.extensions().get::<&'static str>().unwrap_or(&"HTTP"),
             otel.kind = "client",
+            otel.status_code = Empty,
         );
         let answer = self.inner.call(request);
         let answered = async move {
@@ -141,7 +145,11 @@ where
                 },
             };
             let code = answer.as_ref().ok().map(|answer| answer.status().as_u16());
-            Span::current().record("http.status_code", code);
+            let span = Span::current();
+            span.record("http.status_code", code);
+            if code.is_none_or(|code| code >= 400) {
+                span.record("otel.status_code", "ERROR");
+            }
             debug!("requested");
             metrics.requested(method.as_str(), &host, code, started.elapsed());
             let answer = answer?.map(|body| Listened {

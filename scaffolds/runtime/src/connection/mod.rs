@@ -27,10 +27,15 @@ use hyper_util::{
 };
 use kube::{
     Config,
-    client::{Body, ClientBuilder, ConfigExt as _, DynBody},
+    client::{Body, ClientBuilder, ConfigExt as _, DynBody, retry::RetryPolicy},
 };
 use tokio::time::timeout;
-use tower::{BoxError, Layer as _, Service, ServiceExt as _, service_fn, util::BoxService};
+use tower::{
+    BoxError, Layer as _, Service, ServiceExt as _,
+    retry::RetryLayer,
+    service_fn,
+    util::{BoxService, option_layer},
+};
 
 use self::{connector::Connector, credentials::Credentials, proxy::Proxy};
 
@@ -78,8 +83,8 @@ fn transport(config: &Config) -> Result<Transport, String> {
     requests(config, connector, authorization)
 }
 
-/// Connections that end 45 s after the last packet from the other side, as those of client-go do: a balancer or a node that is gone
-/// resets nothing.
+/// Connections that end when the other side has acknowledged nothing for 45 s, as those of client-go do: a balancer or a node that
+/// is gone resets nothing. Where the kernel has no `TCP_USER_TIMEOUT`, they have to be idle.
 fn tcp() -> HttpConnector {
     let mut tcp = HttpConnector::new();
     tcp.enforce_http(false);
@@ -116,7 +121,12 @@ where
         None => HttpsConnector::from((connector, tls)),
         Some(name) => HttpsConnector::new(connector, tls, false, Arc::new(name)),
     };
-    let limit = config.connect_timeout;
+    // A proxy has the limit itself, and names itself in its error.
+    let of_proxy = config
+        .proxy_url
+        .as_ref()
+        .map_or(Duration::ZERO, |_| Duration::from_secs(1));
+    let limit = config.connect_timeout.map(|limit| limit + of_proxy);
     let connected = service_fn(move |server: Uri| {
         let connecting = https.clone().oneshot(server);
         Box::pin(async move {
@@ -138,7 +148,12 @@ where
         .map_err(BoxError::from)
         .map_response(|response| response.map(|body| Box::new(body.map_err(BoxError::from)) as Box<DynBody>));
     let headed = config.extra_headers_layer().map_err(|error| error.to_string())?;
-    Ok(BoxService::new(config.base_uri_layer().layer(headed.layer(boxed))))
+    // An operator's own client has none, see `client::build`.
+    let retries = config
+        .default_retry
+        .then(|| RetryLayer::new(RetryPolicy::server_retry()));
+    let retried = option_layer(retries).layer(headed.layer(boxed));
+    Ok(BoxService::new(config.base_uri_layer().layer(retried)))
 }
 
 #[cfg(test)]

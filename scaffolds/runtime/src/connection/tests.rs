@@ -74,7 +74,7 @@ async fn the_kernel_looks_whether_the_other_side_of_a_connection_is_there() {
     let port = listener.local_addr().unwrap().port();
     let asked = tokio::spawn(get(Config::new(format!("http://127.0.0.1:{port}").parse().unwrap())));
     let (mut stream, _) = listener.accept().await.unwrap();
-    stream.read(&mut [0; 1024]).await.unwrap();
+    assert!(stream.read(&mut [0; 1024]).await.unwrap() > 0);
     let table = fs::read_to_string("/proc/self/net/tcp").unwrap();
     let peer = format!(" 0100007F:{port:04X} 01 ");
     let connection = table.lines().find(|line| line.contains(&peer)).expect(&table);

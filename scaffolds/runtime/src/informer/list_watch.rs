@@ -1,7 +1,7 @@
 //! The requests of one source: a list in pages, then watches from its version, as one stream of events. client-go's
 //! Reflector does the same.
 
-use std::{fmt::Debug, time::Duration, vec};
+use std::{fmt::Debug, io::ErrorKind, time::Duration, vec};
 
 use futures::{
     Stream, StreamExt,
@@ -14,6 +14,7 @@ use kube::{
 };
 use serde::de::DeserializeOwned;
 use tokio::time::{Instant, timeout};
+use tracing::debug;
 
 use crate::error::asked_delay;
 
@@ -142,14 +143,23 @@ where
                 (None, Phase::Watching(watch, mark.metadata.resource_version, None))
             }
             Ok(Some(Ok(WatchEvent::Error(status)))) => lost(Error::Api(status.boxed()), version),
-            Ok(Some(Err(error))) if !matches!(error, Error::ReadEvents(_)) => lost(error, version),
             // A connection that was reset ends the watch, as one that was closed does.
-            Ok(None | Some(Err(_))) if silent_since.is_some_and(|start| start.elapsed() < SHORTEST) => {
-                (Some(Err(ListWatchError::Short)), Phase::Listed(version))
+            Ok(Some(Err(Error::ReadEvents(why))))
+                if why.kind() != ErrorKind::InvalidData && !is_short(silent_since) =>
+            {
+                debug!("a watch ended: {why}");
+                (None, Phase::Listed(version))
             }
-            Ok(None | Some(Err(_))) | Err(_) => (None, Phase::Listed(version)),
+            Ok(Some(Err(error))) => lost(error, version),
+            Ok(None) if is_short(silent_since) => (Some(Err(ListWatchError::Short)), Phase::Listed(version)),
+            Ok(None) | Err(_) => (None, Phase::Listed(version)),
         },
     }
+}
+
+/// Whether a watch that has been silent since its start, if it has, is [too short](SHORTEST).
+fn is_short(silent_since: Option<Instant>) -> bool {
+    silent_since.is_some_and(|start| start.elapsed() < SHORTEST)
 }
 
 /// A page of a list.
@@ -216,7 +226,6 @@ mod tests {
     use std::{
         convert::Infallible,
         future::ready,
-        io::ErrorKind,
         sync::{Arc, Mutex},
     };
 
@@ -329,7 +338,7 @@ mod tests {
         let event = line("MODIFIED", "a", "7") + RESET;
         let answers = [(200, LIST), (200, &*event), (200, &*event), (200, RESET)];
         let (events, asked) = events(&answers, 5).await;
-        assert_eq!(events, ["begins", "ends", "changed a", "changed a", "short"]);
+        assert_eq!(events, ["begins", "ends", "changed a", "changed a", "error"]);
         assert_eq!(asked, ["list", "5", "7", "7"]);
     }
 
