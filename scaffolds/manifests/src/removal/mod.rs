@@ -15,6 +15,7 @@ use crate::rendered::{Source, text};
 use crate::words::{Words, settled};
 use kubewright_schema::files::Streams;
 use serde_json::Value;
+use std::cell::OnceCell;
 use std::time::Duration;
 
 /// The folder with the CRDs of a project.
@@ -108,6 +109,7 @@ fn remove(
         operator: &arguments.operator,
         timeout: &arguments.timeout,
         pause,
+        listable: OnceCell::new(),
     };
     if !arguments.keeps_crds {
         cleanup.run(streams)?;

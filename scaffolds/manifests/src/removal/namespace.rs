@@ -18,8 +18,8 @@ const OF_CLUSTER: [&str; 12] = [
     "ServiceAccount/default",
     "ServiceAccount/deployer",
 ];
-/// The part of the name of a Secret that OpenShift makes for each ServiceAccount.
-const OF_OPENSHIFT_ACCOUNT: &str = "-dockercfg-";
+/// The middle of the name of a Secret that OpenShift makes for each ServiceAccount, between the account and five random characters.
+const OF_ACCOUNT: &str = "-dockercfg-";
 
 /// Deletes the namespace that is among the objects of the project. Returns why it stays; `None` if it is gone, or the project has none.
 ///
@@ -85,7 +85,14 @@ fn others(source: &Source, namespace: &str, operator: &str) -> Option<Vec<String
             true => object.starts_with(known),
             false => object == *known,
         });
-        is_known || object.starts_with("Secret/") && object.contains(OF_OPENSHIFT_ACCOUNT)
+        let secret = object
+            .strip_prefix("Secret/")
+            .and_then(|name| name.split_once(OF_ACCOUNT));
+        let is_of_account = |(account, random): (&str, &str)| {
+            let ours = format!("{operator}-controller-manager");
+            random.len() == 5 && (account == ours || ["builder", "default", "deployer"].contains(&account))
+        };
+        is_known || secret.is_some_and(is_of_account)
     };
     let listed = listed.ok()?;
     let lines = listed.lines().filter_map(|line| line.split_once(' '));

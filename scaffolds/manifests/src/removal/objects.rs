@@ -3,6 +3,7 @@
 use super::CRDS;
 use crate::rendered::Source;
 use kubewright_schema::files::Streams;
+use std::cell::OnceCell;
 use std::io::IsTerminal;
 use std::time::Duration;
 
@@ -36,6 +37,8 @@ pub(super) struct Cleanup<'a> {
     /// The time that kubectl waits for the objects of one kind.
     pub timeout: &'a str,
     pub pause: &'a dyn Fn(Duration),
+    /// The kinds that can be listed, with commas, and the others; set once not all can.
+    pub listable: OnceCell<(String, Vec<String>)>,
 }
 
 impl Cleanup<'_> {
@@ -171,6 +174,11 @@ impl Cleanup<'_> {
             "--output",
             form,
         ];
+        if let Some((listable, unlisted)) = self.listable.get() {
+            let lines = kubectl.output(&[&["get", listable], &selected[..]].concat())?;
+            let unlisted = unlisted.clone();
+            return Ok(Children { lines, unlisted });
+        }
         let all = kinds.join(",");
         let of_all = [&["get", &all], &selected[..]].concat();
         let mut children = Children::default();
@@ -178,16 +186,22 @@ impl Cleanup<'_> {
             children.lines = lines;
             return Ok(children);
         }
-        for kind in &kinds {
+        let mut listable = Vec::new();
+        for kind in kinds {
             match kubectl.quiet(&[&["get", kind], &selected[..]].concat()) {
-                Some(lines) => children.lines += &lines,
-                None => children.unlisted.push((*kind).to_owned()),
+                Some(lines) => {
+                    children.lines += &lines;
+                    listable.push(kind);
+                }
+                None => children.unlisted.push(kind.to_owned()),
             }
         }
-        match children.unlisted.len() < kinds.len() {
-            true => Ok(children),
-            false => kubectl.output(&of_all).map(|lines| Children { lines, ..children }),
+        if listable.is_empty() {
+            children.lines = kubectl.output(&of_all)?;
+        } else {
+            _ = self.listable.set((listable.join(","), children.unlisted.clone()));
         }
+        Ok(children)
     }
 }
 

@@ -89,7 +89,7 @@ fn at(log: &str, words: &str) -> usize {
 #[test]
 fn the_namespace_that_deploy_made_is_deleted_if_nobody_else_uses_it() {
     let ours = "ConfigMap/kube-root-ca.crt \\nServiceAccount/default \\nLease/foo \\nEvent/x \\nEndpointSlice/y \\nPod/mine uid-1\\n";
-    let of_openshift = "RoleBinding/system:image-pullers \\nServiceAccount/builder \\nSecret/foo-dockercfg-x7k2p \\nConfigMap/istio-ca-root-cert \\n";
+    let of_openshift = "RoleBinding/system:image-pullers \\nServiceAccount/builder \\nSecret/foo-controller-manager-dockercfg-x7k2p \\nConfigMap/istio-ca-root-cert \\n";
     for objects in ["", ours, of_openshift] {
         let settings = format!("namespace='{MADE}'; objects='{objects}'");
         let (code, said, log) = Cluster::new(&settings, NAMESPACE).run(Removed::Operator, &[]);
@@ -112,9 +112,9 @@ fn a_namespace_that_others_made_or_use_stays_and_undeploy_says_why() {
         ),
         (
             MADE,
-            "Secret/x-dockercfg \\nRoleBinding/system:others \\n",
+            "Secret/x-dockercfg-x7k2p \\nSecret/default-dockercfg-prod \\n",
             "",
-            "which has objects of others: Secret/x-dockercfg RoleBinding/system:others",
+            "which has objects of others: Secret/x-dockercfg-x7k2p Secret/default-dockercfg-prod",
         ),
     ] {
         let settings = format!("namespace='{namespace}'; objects='{objects}'; unlisted='{unlisted}'");
@@ -210,6 +210,7 @@ fn kinds_that_cannot_be_listed_are_named_and_the_others_are_waited_for() {
         "{log}"
     );
     assert_eq!(log.matches("\nget configmaps ").count(), 3, "{log}");
+    assert_eq!(log.matches("\nget secrets ").count(), 1, "{log}");
 
     let (code, said, log) = Cluster::new("found=99", answers).run(Removed::Kinds, &[]);
     assert!(code == 1 && said.contains("\nConfigMap default/sample\n"), "{said}");
