@@ -91,9 +91,11 @@ fn end(spec: &Value, taint: &Value) -> Option<i64> {
     let seconds: Vec<Option<i64>> = matching.map(|it| it["tolerationSeconds"].as_i64()).collect();
     let added = time::seconds(text(taint, "/timeAdded"));
     match seconds.iter().flatten().min() {
-        // Upstream's word for no end.
-        Some(&i64::MAX) => None,
-        Some(seconds) => added.map(|added| added.saturating_add(fields::go_seconds(*seconds.max(&0)))),
+        Some(seconds) => match fields::go_seconds(*seconds.max(&0)) {
+            // Upstream, a duration that has wrapped has no end.
+            ..0 => None,
+            seconds => added.map(|added| added.saturating_add(seconds)),
+        },
         None if seconds.is_empty() => Some(0),
         None => None,
     }
