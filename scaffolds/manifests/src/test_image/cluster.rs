@@ -99,6 +99,8 @@ impl<'a> KindCluster<'a> {
     /// The container tool or kind fails.
     pub fn load(&self, image: &str, container_tool: &Tool) -> Result<(), String> {
         let file = format!("{WORK}/image.tar");
+        // Podman does not replace one that a killed test has left.
+        _ = fs::remove_file(&file);
         container_tool.run(&["save", "--output", &file, image])?;
         self.kind.run(&["load", "image-archive", &file, "--name", self.name])
     }
