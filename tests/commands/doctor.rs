@@ -63,9 +63,11 @@ fn doctor_fails_without_the_programs_that_build_a_project() {
     let run = doctor("").refuses(1, &["the check of make and compiler failed"]);
     assert!(parts.iter().all(|part| run.stdout.contains(part)), "{}", run.stdout);
     install("make", "GNU Make 4.3");
-    install("clang", "clang 19");
-    doctor("clang").succeeds();
-    doctor("gcc").refuses(1, &["the check of compiler failed"]);
+    doctor("").refuses(1, &["the check of compiler failed"]);
+    let run = doctor("ccache clang").succeeds();
+    assert!(run.stdout.contains("warning  compiler  `cc`"), "{}", run.stdout);
+    install("cc", "cc 14");
+    assert!(!doctor("").succeeds().stdout.contains("compiler"));
 }
 
 #[test]

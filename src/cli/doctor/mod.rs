@@ -184,19 +184,21 @@ fn rust() -> Finding {
 
 /// The missing programs with which every project is built. Cargo links with a C compiler, and compiles the C code of ring.
 fn build_tools() -> Vec<Finding> {
-    let named = std::env::var("CC").ok().filter(|name| !name.is_empty());
-    let compiler = named.as_deref().unwrap_or("cc");
-    let needed: &[(&'static str, &str)] = match cfg!(unix) {
-        true => &[("make", "make"), ("compiler", compiler)],
-        false => &[("make", "make")],
+    // Another compiler may be configured, and another linker.
+    let compiler = match std::env::var_os("CC") {
+        Some(name) if !name.is_empty() => Verdict::Warning,
+        _ => Verdict::Failed,
     };
-    let missing = needed
-        .iter()
-        .filter(|(_, program)| output(program, &["--version"]).is_none());
+    let mut needed = vec![("make", "make", Verdict::Failed)];
+    if cfg!(unix) {
+        needed.push(("compiler", "cc", compiler));
+    }
+    needed.retain(|(_, program, _)| output(program, &["--version"]).is_none());
+    let hint = "install the programs that build software (Debian: `apt install build-essential`, macOS: `xcode-select --install`)";
+    let missing = needed.into_iter();
     missing
-        .map(|(check, program)| {
-            let hint = "install the programs that build software (Debian: `apt install build-essential`, macOS: `xcode-select --install`)";
-            Finding::new(check, Verdict::Failed, format!("`{program}` is not installed")).hint(hint)
+        .map(|(check, program, verdict)| {
+            Finding::new(check, verdict, format!("`{program}` is not installed")).hint(hint)
         })
         .collect()
 }
