@@ -9,7 +9,7 @@ use anyhow::Result;
 use serde_json::Value;
 use similar::{ChangeTag, TextDiff};
 
-use super::{Lines, Pick, Real, Recording};
+use super::{Lines, Pick, Real, Recorder, Recording};
 use crate::normal;
 
 /// The number of differences of a line before it is reported: some parts of answers are in the random order of a Go map.
@@ -123,10 +123,12 @@ pub async fn write(recording: &Recording, real: &Real) -> Result<Option<bool>> {
     };
     let before = fs::read_to_string(recording.path()).unwrap_or_default();
     let kept: HashMap<String, &str> = before.lines().map(|line| (normal::line(line), line)).collect();
+    // The requests of other recordings contain what the server has given before.
+    let is_verbatim = matches!(recording.recorder, Recorder::Probes(_));
     let keep = |line: &'_ String| match recording.recorder.is_sampled() {
         true => kept
             .get(&normal::line(line))
-            .filter(|kept| asked(kept) == asked(line))
+            .filter(|kept| !is_verbatim || asked(kept) == asked(line))
             .map_or_else(|| line.clone(), |kept| (*kept).to_owned()),
         false => line.clone(),
     };
@@ -137,7 +139,7 @@ pub async fn write(recording: &Recording, real: &Real) -> Result<Option<bool>> {
     Ok(Some(text != before))
 }
 
-/// The request of a line, in which ports and addresses are chosen and not given by a server.
+/// The request of a line.
 fn asked(line: &str) -> Option<Value> {
     let mut line: Value = serde_json::from_str(line).ok()?;
     Some(line["asked"].take())
