@@ -161,9 +161,6 @@ impl Cleanup<'_> {
     /// The objects that the operator has made for others. If not all kinds can be listed at once, each is listed by itself.
     fn children(&self) -> Result<Children, String> {
         let kubectl = &self.source.kubectl;
-        // A kind that cannot be found, such as one whose API service is down, has no children that anybody could wait for.
-        let kinds = kubectl.printed(&["api-resources", "--verbs", "list,delete", "--output", "name"])?;
-        let kinds: Vec<_> = kinds.lines().collect();
         let selector = format!("kubewright.dev/operator={}", self.operator);
         let form = r#"jsonpath={range .items[?(@.metadata.ownerReferences)]}{.kind} {.metadata.namespace}/{.metadata.name} {.metadata.ownerReferences[*].uid}{"\n"}{end}"#;
         let selected = [
@@ -179,6 +176,9 @@ impl Cleanup<'_> {
             let unlisted = unlisted.clone();
             return Ok(Children { lines, unlisted });
         }
+        // A kind that cannot be found, such as one whose API service is down, has no children that anybody could wait for.
+        let kinds = kubectl.printed(&["api-resources", "--verbs", "list,delete", "--output", "name"])?;
+        let kinds: Vec<_> = kinds.lines().collect();
         let all = kinds.join(",");
         let of_all = [&["get", &all], &selected[..]].concat();
         let mut children = Children::default();
