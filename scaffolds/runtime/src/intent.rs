@@ -4,16 +4,18 @@
 //! manager owns and the intent no longer names. Because of the second, a plain subset check is not enough: it would
 //! never remove a dropped field.
 
+mod defaults;
 pub(crate) mod fields;
 mod items;
 mod quantity;
 mod steps;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 pub use self::quantity::quantity_value;
 pub(crate) use self::steps::steps;
 use self::{
+    defaults::{CLAIMS, MAP_DEFAULTS, is_absent, is_empty, without_claim_defaults, without_default},
     fields::is_leaf,
     items::{assigned, has_key, keys},
 };
@@ -28,18 +30,6 @@ const QUANTITIES: [&str; 8] = [
     "overhead",
     "requests",
     "sizeLimit",
-];
-
-/// The list of claims in the spec of StatefulSets, which is one value for field managers.
-const CLAIMS: &str = "volumeClaimTemplates";
-
-/// Values that API servers add to each of the [`CLAIMS`]: from `SetDefaults_PersistentVolumeClaim` and
-/// `SetDefaults_PersistentVolumeClaimSpec` of Kubernetes, and the type.
-const CLAIM_DEFAULTS: [(&str, &str, &str); 4] = [
-    ("", "apiVersion", "v1"),
-    ("", "kind", "PersistentVolumeClaim"),
-    ("/spec", "volumeMode", "Filesystem"),
-    ("/status", "phase", "Pending"),
 ];
 
 /// The comparison of strings.
@@ -74,14 +64,23 @@ pub(crate) fn is_met(intent: &Value, observed: &Value, owned: &Value) -> bool {
 
 fn covers(intent: &Value, observed: &Value, owned: &Value, form: StringComparison) -> bool {
     match (intent, observed) {
+        (Value::Object(_), Value::Object(_)) if is_one_value(owned) => {
+            covers(intent, observed, &Value::Null, form) && covers(observed, intent, &Value::Null, form)
+        }
         (Value::Object(intent), Value::Object(observed)) => {
             intent.iter().all(|(name, value)| match observed.get(name) {
+                // Somebody else has replaced it, as one value.
+                Some(Value::Object(_)) if !is_empty(value) && is_of_others(owned, name) => false,
+                Some(seen) if MAP_DEFAULTS.iter().any(|(map, ..)| map == name) => {
+                    let [intent, seen] = [value, seen].map(|map| without_default(name, map));
+                    covers(&intent, &seen, below(owned, name), form.below(name))
+                }
                 Some(seen) if name == CLAIMS => {
                     let (intent, seen) = (without_claim_defaults(value), without_claim_defaults(seen));
                     covers(&intent, &seen, below(owned, name), form.below(name))
                 }
                 Some(seen) => covers(value, seen, below(owned, name), form.below(name)),
-                None => is_empty(value),
+                None => is_absent(name, value),
             })
         }
         (Value::Array(intent), Value::Array(observed)) => lists_agree(intent, observed, owned, form),
@@ -92,41 +91,29 @@ fn covers(intent: &Value, observed: &Value, owned: &Value, form: StringCompariso
     }
 }
 
-fn without_claim_defaults(claims: &Value) -> Value {
-    let mut claims = claims.clone();
-    for claim in claims.as_array_mut().into_iter().flatten() {
-        for (parent, field, default) in CLAIM_DEFAULTS {
-            if let Some(Value::Object(fields)) = claim.pointer_mut(parent)
-                && fields.get(field).is_some_and(|value| value == default)
-            {
-                fields.remove(field);
-            }
-        }
-    }
-    claims
+/// Whether a map is owned as one value, which its owner replaces, and not by its fields.
+fn is_one_value(owned: &Value) -> bool {
+    owned.as_object().is_some_and(Map::is_empty)
 }
 
-/// The server drops nulls, and for every reader an empty value means the same as an absent one.
-fn is_empty(value: &Value) -> bool {
-    match value {
-        Value::Null => true,
-        Value::Object(map) => map.is_empty(),
-        Value::Array(list) => list.is_empty(),
-        _ => false,
-    }
+/// Whether none of our field managers owns anything of this field, in a map of which they own other fields.
+fn is_of_others(owned: &Value, name: &str) -> bool {
+    owned.as_object().is_some_and(|fields| !fields.is_empty()) && fields::of(owned, name).is_none()
 }
 
 fn lists_agree(intent: &[Value], observed: &[Value], owned: &Value, form: StringComparison) -> bool {
     match reading(owned) {
         Reading::Map => {
             let (paths, keys): (Vec<_>, Vec<_>) = keys(owned).unzip();
-            let mut items = intent.iter().zip(assigned(intent, &keys));
-            items.all(|(item, nth)| {
-                nth.is_some_and(|nth| {
-                    let mut seen = observed.iter().filter(|seen| has_key(seen, &keys[nth]));
-                    seen.any(|seen| covers(item, seen, &owned[paths[nth]], form))
-                })
-            })
+            let items = intent.iter().zip(assigned(intent, &keys));
+            // An apply also gives the items the order of the intent: init containers run in it.
+            let places = items.map(|(item, nth)| {
+                let nth = nth?;
+                let is_met = |seen: &Value| has_key(seen, &keys[nth]) && covers(item, seen, &owned[paths[nth]], form);
+                observed.iter().position(is_met)
+            });
+            let places: Option<Vec<_>> = places.collect();
+            places.is_some_and(|places| places.is_sorted())
         }
         Reading::Set => intent.iter().all(|item| observed.contains(item)),
         Reading::Whole => {
@@ -251,6 +238,41 @@ mod tests {
         let owned = json!({"f:data": {"f:target": {}}});
         let observed = json!({"data": {"target": "a", "type": "theirs"}});
         assert!(!would_change(&json!({"data": {"target": "a"}}), &observed, &owned));
+    }
+
+    #[test]
+    fn a_map_that_is_one_value_is_compared_both_ways() {
+        let (less, more) = (json!({"s": {"a": "1"}}), json!({"s": {"a": "1", "b": "2"}}));
+        let whole = json!({"f:s": {}});
+        assert!(is_met(&less, &less, &whole) && !is_met(&less, &more, &whole) && !is_met(&more, &less, &whole));
+        // Somebody else has taken it over, or owns one field of it.
+        assert!(!is_met(&less, &less, &json!({"f:other": {}})));
+        assert!(is_met(&less, &more, &json!({"f:s": {"f:a": {}}})));
+        assert_eq!(steps(&less, &more, &whole, &Value::Null), None);
+        let defaulted = json!({"fieldRef": {"fieldPath": "p", "apiVersion": "v1"}});
+        assert!(is_met(
+            &json!({"fieldRef": {"fieldPath": "p"}}),
+            &defaulted,
+            &json!({"f:fieldRef": {}})
+        ));
+    }
+
+    #[test]
+    fn an_empty_map_is_absent_only_where_servers_drop_it() {
+        let peers = |peer: Value| json!({"from": [peer]});
+        let (own, any) = (
+            json!({"podSelector": {}}),
+            json!({"podSelector": {}, "namespaceSelector": {}}),
+        );
+        let whole = json!({"f:from": {}});
+        assert!(!is_met(&peers(own.clone()), &peers(any.clone()), &whole));
+        assert!(!is_met(&peers(any), &peers(own), &whole));
+        assert!(!is_met(&json!({"selfSigned": {}}), &json!({}), &Value::Null));
+        assert!(is_met(
+            &json!({"labels": {}, "list": [], "n": null}),
+            &json!({}),
+            &Value::Null
+        ));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use k8s_openapi::ByteString;
 use kube::api::Patch;
 use serde_json::{Value, json};
 
@@ -185,6 +186,26 @@ impl<K: AnyObject> Context<K> {
         if let Some(intent) = intent.as_object_mut() {
             intent.remove("status");
         }
+        if (kind.group(), kind.kind()) == ("", "Secret") {
+            encode_string_data(&mut intent);
+        }
         Ok(intent)
+    }
+}
+
+/// Moves the texts of a Secret's `stringData` into its `data`, as the API server does: a read shows only the latter.
+fn encode_string_data(secret: &mut Value) {
+    let Some(Value::Object(texts)) = secret.as_object_mut().and_then(|secret| secret.remove("stringData")) else {
+        return;
+    };
+    if texts.is_empty() {
+        return;
+    }
+    if !secret["data"].is_object() {
+        secret["data"] = json!({});
+    }
+    for (name, text) in texts {
+        let text = text.as_str().unwrap_or_default();
+        secret["data"][name] = json!(ByteString(text.as_bytes().to_vec()));
     }
 }

@@ -5,8 +5,9 @@ use serde_json::{Map, Value, json};
 
 use super::{
     Reading, StringComparison, covers,
+    defaults::{is_absent, is_empty},
     fields::{is_leaf, without},
-    is_empty,
+    is_one_value,
     items::{assigned, has_key, keys},
     reading,
 };
@@ -57,6 +58,10 @@ impl Steps {
 
     fn node(&mut self, path: &str, node: Node<'_>) -> Option<()> {
         match (node.observed, node.intent) {
+            // The record of a map whose fields others have taken over looks the same: only the server knows which it is.
+            (Value::Object(_), Some(intent @ Value::Object(_))) if is_one_value(node.owned) => {
+                covers(intent, node.observed, node.owned, node.form).then_some(())
+            }
             (Value::Object(observed), None | Some(Value::Object(_))) => self.object(path, observed, node),
             (Value::Array(observed), None | Some(Value::Array(_))) => self.list(path, observed, node),
             (_, Some(intent)) => {
@@ -85,7 +90,7 @@ impl Steps {
                         form: node.form.below(name),
                     },
                 )?,
-                None if is_empty(value) => {}
+                None if is_absent(name, value) => {}
                 None => self.set(&at, value),
             }
         }
@@ -158,6 +163,10 @@ impl Steps {
             named.collect()
         };
         let places = assigned(wanted, &observed.iter().map(key_of).collect::<Vec<_>>());
+        if !places.iter().flatten().is_sorted() {
+            // Only the server moves items.
+            return None;
+        }
         let mut removed = Vec::new();
         for (place, seen) in observed.iter().enumerate() {
             let intent = places.iter().position(|at| *at == Some(place)).map(|nth| &wanted[nth]);

@@ -13,4 +13,5 @@ mod stack;
 #[path = "../support/mod.rs"]
 mod support;
 mod unowned;
+mod whole_values;
 mod writes;

@@ -9,21 +9,23 @@ use crate::support::{
 };
 use k8s_openapi::api::{
     apps::v1::Deployment,
-    core::v1::{ConfigMap, Service},
+    core::v1::{ConfigMap, Secret, Service},
 };
 use kubewright_runtime::{Action, Context, Controller, Reconciler, Result};
 use serde_json::{Value, json};
 
-const DEPLOYMENT: &str = "/apis/apps/v1/namespaces/default/deployments/a";
+pub(super) const DEPLOYMENT: &str = "/apis/apps/v1/namespaces/default/deployments/a";
 
-/// Owns the ConfigMap, the Deployment or the Service that the spec has as JSON.
+/// Owns the ConfigMap, the Deployment, the Secret or the Service that the spec has as JSON.
 struct AsToldInJson;
 
 impl Reconciler<FooBar> for AsToldInJson {
     async fn reconcile(&self, cx: &Context<FooBar>, foobar: Arc<FooBar>) -> Result<Action> {
         let mut intent: Value = serde_json::from_str(&foobar.spec.target).expect("the tests write JSON");
         intent["metadata"]["name"] = json!(cx.key().name());
-        if intent["spec"]["ports"].is_array() {
+        if intent["stringData"].is_object() {
+            cx.apply_child::<Secret>(child(intent)).await?;
+        } else if intent["spec"]["ports"].is_array() {
             cx.apply_child::<Service>(child(intent)).await?;
         } else if intent["spec"].is_object() {
             cx.apply_child::<Deployment>(child(intent)).await?;
@@ -39,6 +41,7 @@ pub(super) fn operator(world: &World) -> Running {
     Controller::<FooBar>::new("foobar")
         .owns::<ConfigMap>()
         .owns::<Deployment>()
+        .owns::<Secret>()
         .owns::<Service>()
         .register(&manager, AsToldInJson)
         .unwrap();
@@ -61,7 +64,7 @@ pub(super) async fn want(world: &World, intent: &Value) -> Vec<String> {
 fn about_children(world: &World) -> Vec<String> {
     let requests = world.requests("").into_iter();
     let one = |request: &String| {
-        ["/configmaps/a", "/deployments/a", "/services/a"]
+        ["/configmaps/a", "/deployments/a", "/secrets/a", "/services/a"]
             .iter()
             .any(|path| request.contains(path))
     };
