@@ -42,6 +42,13 @@ impl<K: AnyObject> Context<K> {
     }
 
     pub(super) async fn claim_of<C: AnyObject>(&self, kind: &Kind<C>) -> Result<Vec<Arc<C>>> {
+        // The index has no namespace for a cluster-scoped kind.
+        let place = if kind.is_namespaced() { self.namespace() } else { "" };
+        self.claim_in(kind, place).await
+    }
+
+    /// As [`claim`](Self::claim); orphans of this namespace are adopted.
+    pub(super) async fn claim_in<C: AnyObject>(&self, kind: &Kind<C>, place: &str) -> Result<Vec<Arc<C>>> {
         let wanted = self.claimed_labels(kind)?;
         let mut claimed = Vec::new();
         for child in self.of(kind).children()? {
@@ -51,7 +58,7 @@ impl<K: AnyObject> Context<K> {
                 self.release(kind, &*child).await?;
             }
         }
-        let orphans = self.store(kind)?.by_index(ORPHAN_INDEX, self.namespace());
+        let orphans = self.store(kind)?.by_index(ORPHAN_INDEX, place);
         let orphans: Vec<_> = orphans
             .iter()
             .filter(|orphan| is_adoptable(&***orphan, &wanted))

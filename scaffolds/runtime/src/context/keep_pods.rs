@@ -1,7 +1,7 @@
 //! Keeps a desired number of Pods, as a ReplicaSet does.
 
 use std::{
-    collections::HashSet,
+    collections::{BTreeMap, HashSet},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
@@ -106,7 +106,8 @@ impl<K: AnyObject> Context<K> {
     ///
     /// # Errors
     ///
-    /// [`Error::Setup`] if the controller does not declare `claims::<Pod>`; [`Error::Kube`] if a request fails: the
+    /// [`Error::Setup`] if the controller does not declare `claims::<Pod>`, or if the template lacks labels that it selects;
+    /// [`Error::Terminal`] if the API server stores a Pod without them, as a mutating webhook may cause; [`Error::Kube`] if a request fails: the
     /// rest is left to the next reconcile, so an exhausted quota does not cause many failing requests.
     ///
     /// # Caveats
@@ -116,17 +117,24 @@ impl<K: AnyObject> Context<K> {
     /// an older state.
     pub async fn keep_pods(&self, wanted: i32, template: &Pod) -> Result<KeptPods> {
         let wanted = usize::try_from(wanted).unwrap_or(0);
-        let mut pods = Box::pin(self.claim::<Pod>()).await?;
+        let labels = self.claimed_labels(&Kind::<Pod>::of())?;
+        if !matches(template, &labels) {
+            let text = format!("the template of `keep_pods` lacks labels that `.claims::<Pod>` selects: {labels:?}");
+            return Err(Error::Setup(format!(
+                "{text}\n\nhint: set them in the template; without them, each Pod would be released and replaced without end"
+            )));
+        }
         // The Pods of a cluster-scoped object are in the namespace of its template: in others anybody may name the
         // object as a controller.
         let namespace = template.metadata.namespace.as_deref().unwrap_or(self.namespace());
+        let mut pods = Box::pin(self.claim_in(&Kind::<Pod>::of(), namespace)).await?;
         pods.retain(|pod| self.counts(pod) && pod.metadata.namespace.as_deref() == Some(namespace));
         let mut kept = KeptPods {
             pods,
             ..KeptPods::default()
         };
         Box::pin(self.delete_surplus(wanted, &mut kept)).await?;
-        Box::pin(self.create_missing(wanted, template, &mut kept)).await?;
+        Box::pin(self.create_missing(wanted, template, &labels, &mut kept)).await?;
         if kept.pods.len() != wanted {
             self.shared.state.queue.add(self.key.clone(), Priority::Low);
         }
@@ -142,7 +150,13 @@ impl<K: AnyObject> Context<K> {
         Ok(())
     }
 
-    async fn create_missing(&self, wanted: usize, template: &Pod, kept: &mut KeptPods) -> Result<()> {
+    async fn create_missing(
+        &self,
+        wanted: usize,
+        template: &Pod,
+        labels: &BTreeMap<String, String>,
+        kept: &mut KeptPods,
+    ) -> Result<()> {
         let (kind, owner) = (Kind::<Pod>::of(), self.owner_reference());
         let ownership = Ownership::Controller(owner.clone());
         let Some(base) = template.metadata.name.as_deref() else {
@@ -177,8 +191,13 @@ impl<K: AnyObject> Context<K> {
                 Err(error) => return Err(error),
             };
             let is_own = controller_of(&made).is_some_and(|controller| controller.uid == owner.uid);
+            if !found && !matches(&made, labels) {
+                let text =
+                    format!("the API server stored the Pod `{key}` without labels that `.claims::<Pod>` selects");
+                return Err(Error::terminal("PodNotClaimed", text));
+            }
             // A cache that selects by labels may not have it, so it is compared here.
-            if found && is_own && !matches(&made, &self.claimed_labels(&kind)?) {
+            if found && is_own && !matches(&made, labels) {
                 self.release(&kind, &made).await?;
                 continue;
             }

@@ -71,6 +71,21 @@ fn operator(world: &World) -> JoinHandle<Result<()>> {
     tokio::spawn(async move { manager.run(std::future::pending(), None).await })
 }
 
+/// A claim that the template does not match would release each Pod, and a new one would be created for it, without end.
+#[tokio::test(start_paused = true)]
+async fn a_template_without_the_claimed_labels_creates_nothing() {
+    let world = world();
+    let manager = Manager::builder(world.client()).name("test").build();
+    let others = |_: &FooBar| BTreeMap::from([("other".to_owned(), "label".to_owned())]);
+    let controller = Controller::<FooBar>::new("foobar").claims::<Pod>(others);
+    controller.register(&manager, Keeper).unwrap();
+    let running = tokio::spawn(async move { manager.run(std::future::pending(), None).await });
+    ask_for(&world, 3);
+    settle().await;
+    assert_eq!((names(&world), world.writes(PODS)), (vec![], vec![]));
+    running.abort();
+}
+
 async fn settle() {
     tokio::time::sleep(Duration::from_secs(60)).await;
 }
