@@ -77,7 +77,9 @@ impl Drop for Converters {
 /// The patch that restores the conversion of a definition.
 fn restored(found: Option<&DynamicObject>) -> Value {
     let conversion = found.map_or(&Value::Null, |found| &found.data["spec"]["conversion"]);
-    let conversion = match conversion["strategy"] == "Webhook" {
+    // One with a URL is that of another test, or of `make run`: nobody may answer there any more.
+    let is_deployed = conversion["webhook"]["clientConfig"]["url"].is_null();
+    let conversion = match conversion["strategy"] == "Webhook" && is_deployed {
         true => conversion.clone(),
         false => json!({"strategy": "None", "webhook": null}),
     };
@@ -107,6 +109,10 @@ mod tests {
         let found: DynamicObject = serde_json::from_value(found).unwrap();
         let expected = json!({"metadata": {"annotations": {REVISION: "7"}}, "spec": {"conversion": service}});
         assert_eq!(restored(Some(&found)), expected);
+        let of_a_test = json!({"strategy": "Webhook", "webhook": {"clientConfig": {"url": "https://127.0.0.1:9443"}}});
+        let of_a_test = json!({"metadata": {}, "spec": {"conversion": of_a_test}});
+        let of_a_test: DynamicObject = serde_json::from_value(of_a_test).unwrap();
+        assert_eq!(restored(Some(&of_a_test))["spec"]["conversion"], none);
         let plain: DynamicObject =
             serde_json::from_value(json!({"metadata": {}, "spec": {"conversion": {"strategy": "None"}}})).unwrap();
         assert_eq!(

@@ -5,6 +5,7 @@
 
 mod account;
 mod builder;
+mod cleanup;
 mod control_plane;
 mod converters;
 mod dev_server;
@@ -34,7 +35,7 @@ use k8s_openapi::{
 };
 use kube::{
     Api, Client, Config,
-    api::{DeleteParams, DynamicObject, ObjectMeta, PostParams},
+    api::{DynamicObject, ObjectMeta, PostParams},
 };
 use kubewright_schema::files;
 use tokio::time::{Instant, sleep};
@@ -114,13 +115,15 @@ impl TestCluster {
         };
         let client = client_of(config.clone())?;
         make_namespace(&client, &namespace).await?;
-        install_external(&client).await?;
-        Ok(Self {
+        // From here on the namespace is deleted whatever fails.
+        let cluster = Self {
             client,
             config,
             namespace,
             server,
-        })
+        };
+        install_external(&cluster.client).await?;
+        Ok(cluster)
     }
 
     /// A client that may do everything.
@@ -250,29 +253,6 @@ impl TestCluster {
         crds.retain(|document| document["kind"] == "CustomResourceDefinition");
         crds::install(&self.client, &crds).await?;
         RunningOperator::spawn(program, launch, self).await
-    }
-}
-
-impl Drop for TestCluster {
-    fn drop(&mut self) {
-        let Server::Existing = self.server else {
-            return;
-        };
-        // A client needs the runtime that created it, and a drop must not block that runtime.
-        let (config, namespace) = (self.config.clone(), self.namespace.clone());
-        let deleted = std::thread::spawn(move || {
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-            runtime.block_on(async {
-                let namespaces: Api<Namespace> = Api::all(client_of(config).map_err(std::io::Error::other)?);
-                namespaces
-                    .delete(&namespace, &DeleteParams::default())
-                    .await
-                    .map_err(std::io::Error::other)
-            })
-        });
-        if !matches!(deleted.join(), Ok(Ok(_))) {
-            eprintln!("warning: the namespace `{}` could not be deleted", self.namespace);
-        }
     }
 }
 
