@@ -190,9 +190,16 @@ impl Install<'_> {
             Ok(_) => Ok(()),
             // Served, but forbidden: an operator of named namespaces may not list all of them.
             Err(kube::Error::Api(status)) if matches!(status.code, 401 | 403) => Ok(()),
+            // Served, but this operator has the converter, which does not run yet.
+            Err(kube::Error::Api(status)) if needs_converter(&status) => Ok(()),
             Err(error) => Err(Not::Yet(Error::from(error).to_string())),
         }
     }
+}
+
+/// Whether the API server could not reach the converter of stored objects.
+fn needs_converter(status: &kube::core::Status) -> bool {
+    status.code == 500 && status.message.contains("conversion webhook for ")
 }
 
 /// Whether the same request will get the same response again.

@@ -111,14 +111,22 @@ async fn an_object_can_be_created_after_the_install() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_forbidden_cluster_wide_list_counts_as_served() {
-    let (client, _) = client(vec![
-        (PATCH, vec![(200, crd(json!([])))]),
-        (GET, vec![(200, crd(condition("Established", "True")))]),
-        (DISCOVERY, vec![(200, discovery(&["foobars"]))]),
-        (LIST, vec![(403, json!("not in all namespaces"))]),
-    ]);
-    install(&client, &[crd(Value::Null)]).await.unwrap();
+async fn a_list_that_is_forbidden_or_needs_the_converter_counts_as_served() {
+    for (code, message) in [
+        (403, "not in all namespaces"),
+        (
+            500,
+            "conversion webhook for test.example.com/v2, Kind=FooBar failed: Post \"https://op.default.svc:443/convert\": no answer",
+        ),
+    ] {
+        let (client, _) = client(vec![
+            (PATCH, vec![(200, crd(json!([])))]),
+            (GET, vec![(200, crd(condition("Established", "True")))]),
+            (DISCOVERY, vec![(200, discovery(&["foobars"]))]),
+            (LIST, vec![(code, json!(message))]),
+        ]);
+        install(&client, &[crd(Value::Null)]).await.unwrap();
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -5,6 +5,7 @@ mod any_informer;
 mod builder;
 mod caches;
 mod component;
+mod converted;
 mod draining;
 mod filling;
 mod joining;
@@ -26,7 +27,8 @@ use serde_json::Value;
 use tracing::warn;
 
 use self::{
-    added::Added, builder::Settings, caches::Cache, component::Components, namespaces::Choosing, tasks::Authored,
+    added::Added, builder::Settings, caches::Cache, component::Components, converted::Converted, namespaces::Choosing,
+    tasks::Authored,
 };
 pub(crate) use self::{
     added::{AddedController, stopping},
@@ -92,6 +94,7 @@ struct Core {
     /// If a label selector chooses the namespaces.
     choosing: Option<Choosing>,
     components: Components,
+    converted: Converted,
     admission: OnceLock<Client>,
     authored: Authored,
     heartbeat: Heartbeat,

@@ -187,7 +187,7 @@ impl Configuration {
             return Ok(false);
         }
         if let Place::Conversion(converter) = &self.place {
-            converter.answers(state, name).await?;
+            converter.answers(&object, state, name).await?;
         }
         let (field, value) = self.fields(&object, &bundle);
         let patch = Patch::Apply(json!({
@@ -208,6 +208,19 @@ impl Configuration {
         unless_conflict(written.map(|_| ())).map_err(|error| self.failed(&error))?;
         // The watch will show it.
         Ok(false)
+    }
+
+    /// Lets the caches of a converted kind begin once its definition names the converter. The API servers of a cluster see a change of it
+    /// within `settle`; the one server that reaches a process by a URL has stored it.
+    pub(super) fn note_converter(&self, settle: Duration) {
+        let (Place::Conversion(converter), Ok(object)) = (&self.place, self.object()) else {
+            return;
+        };
+        let last = *self.written.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_settled = !converter.is_behind_service() || last.is_none_or(|(_, at)| at.elapsed() >= settle);
+        if is_settled && converter.bundle(&object).is_some() {
+            converter.set_named();
+        }
     }
 
     /// Gives up the fields that were written, which keep their values: nobody else's apply has them. As their owner this

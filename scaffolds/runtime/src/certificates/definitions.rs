@@ -19,8 +19,10 @@ pub(super) struct Converter {
     converting: Converting,
     /// The address for API servers: a `clientConfig` without `caBundle`.
     place: Value,
-    /// The addresses at which the operator itself calls the converter: all have to answer.
-    asked: Vec<String>,
+    /// The address at which this process itself calls the converter.
+    own: Option<String>,
+    /// The Service, if this process reaches it.
+    service: Option<String>,
     /// Whether API servers reach it only if this process is ready.
     by_service: bool,
 }
@@ -30,12 +32,12 @@ impl Converter {
     pub(super) fn new(converting: Converting, reach: &WebhookAddress, [service, namespace]: [&str; 2]) -> Self {
         let path = &converting.path;
         let own = reach.address.map(|address| format!("https://{address}"));
-        let mut asked: Vec<_> = own.into_iter().collect();
+        let mut through = None;
         let place = match &reach.url {
             Some(url) => json!({"url": format!("{}{path}", url.trim_end_matches('/'))}),
             None => {
                 if reach.in_cluster {
-                    asked.push(format!("https://{service}.{namespace}.svc"));
+                    through = Some(format!("https://{service}.{namespace}.svc"));
                 }
                 json!({"service": {"namespace": namespace, "name": service, "path": path, "port": 443}})
             }
@@ -44,7 +46,8 @@ impl Converter {
             by_service: reach.url.is_none(),
             converting,
             place,
-            asked,
+            own,
+            service: through,
         }
     }
 
@@ -78,6 +81,18 @@ impl Converter {
             .and_then(|bundle| serde_json::from_value(bundle).ok())
     }
 
+    /// Whether API servers reach the converter through its Service.
+    pub(super) fn is_behind_service(&self) -> bool {
+        self.by_service
+    }
+
+    /// Records that API servers convert objects by this converter.
+    pub(super) fn set_named(&self) {
+        self.converting
+            .named
+            .send_if_modified(|named| !std::mem::replace(named, true));
+    }
+
     /// The fields of a definition that names this converter.
     pub(super) fn spec(&self, bundle: &ByteString) -> Value {
         let mut place = self.place.clone();
@@ -105,13 +120,15 @@ impl Converter {
     }
 
     /// Asks the converter, by the certificate of a state, as an API server does: at its own address, and in a cluster
-    /// through the Service.
+    /// through the Service. The Service is not asked if the definition names the converter, with other authorities: API servers would not
+    /// accept the certificate, so the process is not ready, and the Service does not lead to it.
     ///
     /// # Errors
     ///
     /// The reason, if it does not answer.
-    pub(super) async fn answers(&self, state: &State, name: &str) -> Result<(), String> {
-        for address in &self.asked {
+    pub(super) async fn answers(&self, definition: &DynamicObject, state: &State, name: &str) -> Result<(), String> {
+        let service = self.service.iter().filter(|_| self.bundle(definition).is_none());
+        for address in self.own.iter().chain(service) {
             self.ask(address, state, name).await.map_err(|why| {
                 let definition = self.definition();
                 format!("`{definition}` does not name the converter yet, which does not answer at {address}: {why}")
@@ -161,6 +178,7 @@ mod tests {
             api_version: "test.example.com/v1".to_owned(),
             path: "/convert".to_owned(),
             stored: StorageVersion::default(),
+            named: Default::default(),
         };
         let reach = WebhookAddress {
             address: None,
@@ -189,9 +207,9 @@ mod tests {
     #[test]
     fn a_pod_asks_through_its_service_and_a_laptop_does_not_wait_for_one() {
         let (ours, laptop) = (converter(None), converter(Some("https://127.0.0.1:9443/")));
-        assert_eq!(ours.asked, ["https://webhook-service.system.svc"]);
+        assert_eq!(ours.service.as_deref(), Some("https://webhook-service.system.svc"));
         assert!(ours.may_be_unnamed().is_ok());
-        assert_eq!(laptop.asked, Vec::<String>::new());
+        assert_eq!((&laptop.own, &laptop.service), (&None, &None));
         assert_eq!(laptop.place, json!({"url": "https://127.0.0.1:9443/convert"}));
         assert!(laptop.may_be_unnamed().is_err());
     }

@@ -1,5 +1,9 @@
 //! The objects in which API servers look for the authorities of the webhook server, and the names that manifests share with it.
 
+use std::sync::Arc;
+
+use tokio::sync::watch;
+
 use crate::manager::StorageVersion;
 
 /// One of the two kinds of configurations, under kubebuilder's names.
@@ -42,4 +46,6 @@ pub struct Converting {
     pub path: String,
     /// The storage version, set from the definition.
     pub stored: StorageVersion,
+    /// Set to true once API servers convert objects by the webhook.
+    pub named: Arc<watch::Sender<bool>>,
 }

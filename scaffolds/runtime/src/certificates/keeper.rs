@@ -12,7 +12,8 @@ use tokio::{
 use tracing::{info, warn};
 
 use super::{
-    CertificateStatus, Settings, configurations::Configuration, definitions::Converter, hint, now, plan::State, secret,
+    CertificateStatus, RenewalTiming, Settings, configurations::Configuration, definitions::Converter, hint, now,
+    plan::State, secret,
 };
 use crate::{
     informer::{Informer, InformerConfig, Scope},
@@ -117,9 +118,11 @@ impl Keeper {
             let outcome = self.step().await;
             self.say(outcome.err());
             self.judge();
+            let RenewalTiming { look, settle, .. } = self.settings.pace;
+            self.configurations.iter().for_each(|it| it.note_converter(settle));
             tokio::select! {
                 () = self.changed.notified() => {}
-                () = sleep(self.settings.pace.look) => {}
+                () = sleep(look.min(settle)) => {}
             }
         }
     }

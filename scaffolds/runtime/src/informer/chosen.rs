@@ -36,6 +36,7 @@ impl<K: Watchable> Informer<K> {
     /// Stores the objects of a namespace from now on. Returns when all of them are stored and delivered; retries without
     /// limit.
     pub(crate) async fn join(&self, namespace: &str) {
+        self.shared.until_it_may_list().await;
         let mut retry = Retry::new();
         loop {
             // A statement of its own, because the lock must not be held while objects are listed.

@@ -85,27 +85,38 @@ enum Phase<K> {
     Listed(String),
     /// A watch, the version of what it has shown last, and its start as long as it has shown nothing.
     Watching(Watched<K>, String, Option<Instant>),
+    /// A watch has ended as usual, after this version.
+    Ended(String),
 }
 
 /// Lists and watches forever: after an error it continues with a watch from the last version, or with a list if that version
-/// is too old or an event was not understood. The delay between attempts is the caller's.
+/// is too old or an event was not understood. After a watch that has ended as usual it continues with a list if `relists` is true.
+/// The delay between attempts is the caller's.
 pub(super) fn list_watch<K>(
     api: Api<K>,
     params: ListParams,
+    relists: impl Fn() -> bool,
 ) -> impl Stream<Item = Result<ListWatchEvent<K>, ListWatchError>>
 where
     K: Resource + Clone + Debug + DeserializeOwned + Send + 'static,
 {
     // `unfold` keeps a request that is under way when its caller stops waiting for it.
-    stream::unfold((api, params, Phase::Unlisted), async |(api, params, mut phase)| {
-        loop {
-            let (item, next) = step(&api, &params, phase).await;
-            phase = next;
-            if let Some(item) = item {
-                return Some((item, (api, params, phase)));
+    stream::unfold(
+        (api, params, relists, Phase::Unlisted),
+        async |(api, params, relists, mut phase)| {
+            loop {
+                let (item, next) = step(&api, &params, phase).await;
+                phase = match next {
+                    Phase::Ended(_) if relists() => Phase::Unlisted,
+                    Phase::Ended(version) => Phase::Listed(version),
+                    next => next,
+                };
+                if let Some(item) = item {
+                    return Some((item, (api, params, relists, phase)));
+                }
             }
-        }
-    })
+        },
+    )
 }
 
 type Step<K> = (Option<Result<ListWatchEvent<K>, ListWatchError>>, Phase<K>);
@@ -148,12 +159,13 @@ where
                 if why.kind() != ErrorKind::InvalidData && !is_short(silent_since) =>
             {
                 debug!("a watch ended: {why}");
-                (None, Phase::Listed(version))
+                (None, Phase::Ended(version))
             }
             Ok(Some(Err(error))) => lost(error, version),
             Ok(None) if is_short(silent_since) => (Some(Err(ListWatchError::Short)), Phase::Listed(version)),
-            Ok(None) | Err(_) => (None, Phase::Listed(version)),
+            Ok(None) | Err(_) => (None, Phase::Ended(version)),
         },
+        Phase::Ended(version) => (None, Phase::Listed(version)),
     }
 }
 
@@ -245,6 +257,10 @@ mod tests {
 
     /// The events while a server gives these answers, one after the other; and the requests: `list`, or the version of a watch.
     async fn events(answers: &[(u16, &str)], count: usize) -> (Vec<String>, Vec<String>) {
+        events_if(false, answers, count).await
+    }
+
+    async fn events_if(relists: bool, answers: &[(u16, &str)], count: usize) -> (Vec<String>, Vec<String>) {
         let asked = Arc::new(Mutex::new(Vec::new()));
         let owned = answers.iter().map(|(code, text)| (*code, (*text).to_owned()));
         let (seen, answers) = (asked.clone(), Mutex::new(owned.collect::<Vec<_>>().into_iter()));
@@ -261,7 +277,7 @@ mod tests {
             ready(Ok::<_, Infallible>(answer))
         });
         let api = Api::<ConfigMap>::all(Client::new(service, "default"));
-        let events = list_watch(api, ListParams::default()).take(count);
+        let events = list_watch(api, ListParams::default(), || relists).take(count);
         let named = events.map(|event| match event {
             Ok(ListWatchEvent::ListBegins) => "begins".to_owned(),
             Ok(ListWatchEvent::ListEnds) => "ends".to_owned(),
@@ -340,6 +356,24 @@ mod tests {
         let (events, asked) = events(&answers, 5).await;
         assert_eq!(events, ["begins", "ends", "changed a", "changed a", "error"]);
         assert_eq!(asked, ["list", "5", "7", "7"]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_watch_that_has_ended_is_followed_by_a_list_on_request() {
+        let event = line("MODIFIED", "a", "7");
+        let answers = [
+            (200, LIST),
+            (200, &*event),
+            (200, LIST),
+            (500, "broken"),
+            (200, &*event),
+        ];
+        let (events, asked) = events_if(true, &answers, 7).await;
+        assert_eq!(
+            events,
+            ["begins", "ends", "changed a", "begins", "ends", "error", "changed a"]
+        );
+        assert_eq!(asked, ["list", "5", "list", "5", "5"]);
     }
 
     #[tokio::test]

@@ -255,8 +255,9 @@ impl<K: Watchable> Informer<K> {
         self.shared.health.synced().await;
     }
 
-    /// As [`Self::synced`], but returns false once a first list has made no progress for `limit`.
+    /// As [`Self::synced`], but returns false once a first list has made no progress for `limit`, since it [may begin](Self::hold).
     pub(crate) async fn synced_unless_stalled(&self, limit: Duration) -> bool {
+        self.shared.until_it_may_list().await;
         loop {
             let Some(progressed) = self.shared.health.progressed() else {
                 self.synced().await;

@@ -3,6 +3,8 @@
 
 use std::sync::{Arc, MutexGuard, PoisonError};
 
+use tokio::sync::watch::Receiver;
+
 use super::{Informer, SharedInformer, Watchable, place::WatchRequest};
 
 /// The requests of the controllers that share an informer.
@@ -12,6 +14,8 @@ pub(super) struct SharedUses {
     /// A label selector in addition to the configuration's.
     label: Option<String>,
     records: Records,
+    /// True once objects may be listed.
+    may_list: Option<Receiver<bool>>,
 }
 
 /// Whether objects are stored with the `managedFields` entries that the configuration selects.
@@ -65,6 +69,11 @@ impl<K: Watchable> Informer<K> {
         }
     }
 
+    /// Lists nothing before this is true, or its sender is gone. To be called before the informer runs.
+    pub(crate) fn hold(&self, may_list: Receiver<bool>) {
+        self.shared.uses().may_list = Some(may_list);
+    }
+
     /// Adapts an informer that runs to a further user: it keeps every object from now on, if that is asked for and it
     /// has kept only those with a label, and the `managedFields` that [`Self::keep_records`] asked for. If anything
     /// changes, everything is listed once more, and [`Self::synced`] waits for that list; meanwhile the store keeps what
@@ -108,6 +117,16 @@ impl<K: Watchable> Informer<K> {
 }
 
 impl<K: Watchable> SharedInformer<K> {
+    /// Waits until objects [may be listed](Informer::hold).
+    pub(super) async fn until_it_may_list(&self) {
+        let held = self.uses().may_list.clone();
+        if let Some(mut may_list) = held.filter(|may_list| !*may_list.borrow()) {
+            // Without a sender there is nothing to wait for.
+            _ = may_list.wait_for(|may_list| *may_list).await;
+            self.health.started();
+        }
+    }
+
     /// The label selector in addition to the configuration's.
     pub(super) fn label(&self) -> Option<String> {
         self.uses().label.clone()

@@ -38,6 +38,7 @@ const AFTER_PANIC: Duration = Duration::from_secs(30);
 
 /// Watches one source forever.
 pub(super) async fn watch<K: Watchable>(shared: Arc<SharedInformer<K>>, source: usize) {
+    shared.until_it_may_list().await;
     loop {
         if let Err(panic) = isolated_future(echo::watching(shared.clone(), watch_until_lost(&shared, source))).await {
             let error = format!("{}: panicked: {panic}", shared.watch_name(source));
@@ -59,7 +60,9 @@ async fn watch_until_lost<K: Watchable>(shared: &SharedInformer<K>, source: usiz
     };
     // Before the selector is read, so that no change of it is missed.
     let mut restarted = shared.restarts.subscribe();
-    let mut events = std::pin::pin!(list_watch(api, shared.list_params(place)));
+    // The definition of the kind may have changed, so that they can be decoded: the API server ends watches then.
+    let relists = || shared.store.invalid_len() > 0;
+    let mut events = std::pin::pin!(list_watch(api, shared.list_params(place), relists));
     let mut retry = Retry::new();
     let mut check = interval(CHECK);
     check.set_missed_tick_behavior(MissedTickBehavior::Delay);

@@ -21,6 +21,10 @@ pub(super) trait AnyInformer: Send + Sync {
     fn last_error(&self) -> Option<String>;
     /// The kind and the watched namespaces.
     fn name(&self) -> String;
+    /// The name that a CustomResourceDefinition of the kind has.
+    fn definition(&self) -> String;
+    /// Lists nothing before this is true. To be called before it runs.
+    fn hold(&self, may_list: watch::Receiver<bool>);
     /// Watches only the objects with this label. To be called before it runs.
     fn select(&self, labels: &str);
     /// Adapts an informer that runs to a further user, which may need every object.
@@ -64,6 +68,14 @@ impl<K: AnyObject> AnyInformer for Informer<K> {
 
     fn name(&self) -> String {
         format!("`{}` {}", self.kind().full_name(), self.place())
+    }
+
+    fn definition(&self) -> String {
+        format!("{}.{}", self.kind().plural(), self.kind().group())
+    }
+
+    fn hold(&self, may_list: watch::Receiver<bool>) {
+        Informer::hold(self, may_list);
     }
 
     fn select(&self, labels: &str) {

@@ -233,6 +233,7 @@ impl ManagerBuilder {
             conditions: Default::default(),
             added: Default::default(),
             components: Default::default(),
+            converted: Default::default(),
             admission: OnceLock::new(),
             authored: Default::default(),
             probes,

@@ -205,6 +205,7 @@ impl Manager {
         let mut caches = lock(&self.core.caches);
         let cache = caches.entry(kind.id().clone()).or_insert_with(|| {
             let informer = new();
+            self.core.converted.hold(&informer);
             Cache {
                 _metrics: self.core.settings.metrics.cache(&informer),
                 typed: Box::new(informer.clone()),

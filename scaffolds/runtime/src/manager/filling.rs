@@ -17,9 +17,13 @@ const NOT_GRANTED: &str = "run `make manifests` and apply config/rbac: the opera
 impl Manager {
     /// Waits until every cache is filled, but for those that may be late; the informers run already.
     pub(crate) async fn fill_caches(&self) -> Result<()> {
-        self.fill(|_, cache| cache.is_pinned(), NOT_GRANTED).await?;
-        info!("caches are filled");
+        let is_converted = |cache: &Cache| self.core.converted.has(&*cache.running);
+        self.fill(|_, cache| cache.is_pinned() && !is_converted(cache), NOT_GRANTED)
+            .await?;
         self.core.filled.store(true, Ordering::Relaxed);
+        self.fill(|_, cache| cache.is_pinned() && is_converted(cache), NOT_GRANTED)
+            .await?;
+        info!("caches are filled");
         Ok(())
     }
 

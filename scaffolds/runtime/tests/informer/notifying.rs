@@ -6,6 +6,7 @@ use std::{
 };
 
 use kubewright_runtime::{Delta, InformerConfig, Manager, Predicate};
+use serde_json::json;
 use tokio::time::{sleep, timeout};
 
 use crate::server::{FooBar, Running, Server, key, settle};
@@ -157,6 +158,26 @@ async fn k15_an_undecodable_object_is_kept_apart_and_reported() {
     assert_eq!(diary.read(), ["deleted good@1", "added next@7"]);
     assert_eq!((store.len(), store.invalid_len()), (2, 0));
     assert_eq!(server.line().lists(), 2, "none of this needed another list");
+    running.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_object_that_a_change_of_its_definition_makes_decodable_is_delivered_in_its_version() {
+    let server = Server::new();
+    server.write("a", "bare", json!({"spec": {"number": 1}}));
+    let informer = server.informer(InformerConfig::default());
+    let diary = server.diary(&informer);
+    let running = Running::start(&informer);
+    informer.synced().await;
+    assert_eq!(diary.read(), ["invalid bare"]);
+    // A watch that ends earlier counts as a failure.
+    sleep(Duration::from_secs(1)).await;
+    server.default_target();
+    sleep(Duration::from_secs(2)).await;
+    assert_eq!(
+        (diary.read(), informer.store().invalid_len()),
+        (vec!["added bare@1".to_owned()], 0)
+    );
     running.stop().await;
 }
 

@@ -101,6 +101,38 @@ async fn two_processes_with_different_addresses_do_not_overwrite_each_other_in_a
     assert!(writes <= 3 * looks, "{writes} in {looks} looks");
 }
 
+/// As after `make undeploy KEEP_CRDS=1` and `make deploy`: the Secret is new, and the Service leads to no Pod that is not ready.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_definition_with_earlier_authorities_gets_new_ones_without_the_service() {
+    let server = ApiServer::new(ServerOptions::default());
+    let (client, namespace) = (Client::new(server.service(), "default"), "default");
+    let manager = Manager::builder(client.clone()).name(OPERATOR).build();
+    hub().register(&manager).unwrap();
+    assert!(apply(&client, DEFINITIONS, &definition()).await.0 < 300);
+    let secrets = format!("/api/v1/namespaces/{namespace}/secrets");
+    let name = format!("{PREFIX}{SECRET}");
+    let secret = json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": name}});
+    let authorities = async || {
+        let path = format!("{DEFINITIONS}/foobars.test.example.com");
+        let (_, definition) = send(&client, http::Request::get(path), &Value::Null).await;
+        definition["spec"]["conversion"]["webhook"]["clientConfig"]["caBundle"].clone()
+    };
+    assert!(apply(&client, &secrets, &secret).await.0 < 300);
+    let first = Replica::start(&manager, namespace, PACE, None);
+    until("a definition that names the converter", async || {
+        authorities().await.is_string()
+    })
+    .await;
+    let before = authorities().await;
+    drop(first);
+    let delete = http::Request::delete(format!("{secrets}/{name}"));
+    assert!(send(&client, delete, &Value::Null).await.0 < 300);
+    assert!(apply(&client, &secrets, &secret).await.0 < 300);
+    let pod = Replica::start_in_pod(&manager, namespace);
+    pod.ready().await;
+    assert_ne!(authorities().await, before);
+}
+
 /// v1 written, v2 read and written, v1 read.
 async fn written_and_read(foobars: &FooBars<'_>) {
     let (_, before) = foobars.get("v1").await;

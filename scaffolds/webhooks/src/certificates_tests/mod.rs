@@ -71,18 +71,26 @@ struct Replica {
 impl Replica {
     /// Serves the webhooks of a manager. API servers reach its converters through the Service, or at the URL.
     fn start(manager: &Manager, namespace: &str, pace: RenewalTiming, url: Option<String>) -> Self {
-        Self::reached(manager, namespace, pace, |_| url)
+        Self::reached(manager, namespace, pace, false, |_| url)
+    }
+
+    /// As in a Pod, whose Service does not lead to it.
+    fn start_in_pod(manager: &Manager, namespace: &str) -> Self {
+        Self::reached(manager, namespace, PACE, true, |_| None)
     }
 
     /// As above; API servers reach its converters at its own address.
     fn start_here(manager: &Manager, namespace: &str) -> Self {
-        Self::reached(manager, namespace, PACE, |address| Some(format!("https://{address}")))
+        Self::reached(manager, namespace, PACE, false, |address| {
+            Some(format!("https://{address}"))
+        })
     }
 
     fn reached(
         manager: &Manager,
         namespace: &str,
         pace: RenewalTiming,
+        in_cluster: bool,
         url: impl FnOnce(SocketAddr) -> Option<String>,
     ) -> Self {
         let held = Held::default();
@@ -105,7 +113,7 @@ impl Replica {
             reach: WebhookAddress {
                 address: Some(server.address()),
                 url: url(server.address()),
-                in_cluster: false,
+                in_cluster,
             },
             pace,
         };

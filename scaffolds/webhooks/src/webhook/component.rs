@@ -172,6 +172,7 @@ pub(crate) fn converting(hooks: &[Hooked]) -> Vec<Converting> {
             api_version: api_version.clone(),
             path: hook.endpoint.path().to_owned(),
             stored: stored.clone(),
+            named: Default::default(),
         }),
     });
     converting.collect()

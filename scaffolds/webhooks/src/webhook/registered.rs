@@ -9,7 +9,7 @@ use kubewright_runtime::{
     BindAddress, Error, Manager, Result,
     component::{
         Component, ComponentManifests, Drain, ManifestFolder, Process, StorageVersion,
-        certificates::{self, Keeper, RenewalTiming, ServerIdentity, Settings, WebhookAddress},
+        certificates::{self, Converting, Keeper, RenewalTiming, ServerIdentity, Settings, WebhookAddress},
         http::Held,
     },
 };
@@ -95,8 +95,19 @@ impl Component for RegisteredWebhooks {
         if let Some(server) = &server {
             info!(address = %server.address(), "serving webhooks");
         }
+        let converting = component::converting(&hooks);
+        for it in &converting {
+            process.manager.converts(&it.definition, it.named.subscribe());
+        }
+        // Without a keeper, somebody else has written the definitions.
         if options.webhook_cert_path.is_none() {
-            keep_certificates(process, &hooks, held, server.as_ref().map(Webhooks::address))?;
+            keep_certificates(
+                process,
+                &hooks,
+                converting,
+                held,
+                server.as_ref().map(Webhooks::address),
+            )?;
         }
         let ready = process.manager.readyz().clone();
         Ok(server.map(|server| -> Drain {
@@ -109,7 +120,13 @@ impl Component for RegisteredWebhooks {
 }
 
 /// Makes and renews the certificates of the webhook server, as a task of every replica.
-fn keep_certificates(process: &Process<'_>, hooks: &[Hooked], held: Held, address: Option<SocketAddr>) -> Result<()> {
+fn keep_certificates(
+    process: &Process<'_>,
+    hooks: &[Hooked],
+    converting: Vec<Converting>,
+    held: Held,
+    address: Option<SocketAddr>,
+) -> Result<()> {
     if process.namespaced {
         let text = "an operator of named namespaces may not write webhook configurations and \
                     CustomResourceDefinitions, which are cluster-scoped";
@@ -119,7 +136,7 @@ fn keep_certificates(process: &Process<'_>, hooks: &[Hooked], held: Held, addres
     let settings = Settings {
         hosts: process.options.webhook_hosts(),
         configured: component::configured(hooks),
-        converting: component::converting(hooks),
+        converting,
         reach: WebhookAddress {
             address: address.map(local),
             url: process.options.webhook_url.clone(),

@@ -79,6 +79,16 @@ impl Server {
         self.must("POST", definitions, &lenient_crd());
     }
 
+    /// Gives `spec.target` a default. The API server ends the watches of the kind, as with any change of its schema.
+    pub fn default_target(&self) {
+        let mut definition = lenient_crd();
+        let target = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true,
+            "properties": {"target": {"type": "string", "default": "x"}}});
+        definition["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"] = json!({"spec": target});
+        let path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/foobars.test.example.com";
+        self.must("PATCH", path, &definition);
+    }
+
     pub fn client(&self) -> Client {
         self.0.line.client(&self.0.api)
     }

@@ -1,0 +1,95 @@
+//! Kinds whose objects this operator converts. API servers show them unconverted until the definition names the converter, and then not at
+//! all until they reach it.
+
+use std::{collections::BTreeMap, sync::Mutex};
+
+use tokio::sync::watch::Receiver;
+
+use super::{Manager, any_informer::AnyInformer, lock};
+
+/// For each of these definitions, whether it names the converter.
+#[derive(Default)]
+pub(super) struct Converted(Mutex<BTreeMap<String, Receiver<bool>>>);
+
+impl Converted {
+    /// Whether the operator converts the objects of this cache.
+    pub(super) fn has(&self, cache: &dyn AnyInformer) -> bool {
+        lock(&self.0).contains_key(&cache.definition())
+    }
+
+    /// Holds a cache, which does not run yet, until the definition of its kind names the converter.
+    pub(super) fn hold(&self, cache: &dyn AnyInformer) {
+        if let Some(named) = lock(&self.0).get(&cache.definition()) {
+            cache.hold(named.clone());
+        }
+    }
+}
+
+impl Manager {
+    /// The operator converts the objects of a definition, such as `foobars.test.example.com`, which names the converter once `named` is true
+    /// or its sender is gone. Caches of the kind are filled then, and readiness does not wait for them: API servers reach a converter
+    /// behind a Service only if the process is ready. Call it before the manager runs.
+    pub fn converts(&self, definition: &str, named: Receiver<bool>) {
+        lock(&self.core.converted.0).insert(definition.to_owned(), named);
+        for cache in lock(&self.core.caches).values() {
+            self.core.converted.hold(&*cache.running);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{convert::Infallible, future::pending, sync::Arc, sync::atomic::Ordering, time::Duration};
+
+    use http::{Request, Response};
+    use k8s_openapi::api::core::v1::ConfigMap;
+    use kube::{
+        Client,
+        api::{ApiResource, DynamicObject, GroupVersionKind},
+        client::Body,
+    };
+    use tokio::{sync::watch, time::sleep};
+    use tower::service_fn;
+
+    use super::*;
+    use crate::kind::Kind;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_converted_kind_is_listed_after_its_converter_is_named_and_readiness_does_not_wait_for_it() {
+        let listed = Arc::new(Mutex::new(Vec::new()));
+        let seen = listed.clone();
+        let service = service_fn(move |request: Request<Body>| {
+            let (path, watches) = (
+                request.uri().path().to_owned(),
+                request.uri().query().unwrap_or_default().contains("watch"),
+            );
+            if !watches {
+                lock(&seen).push(path);
+            }
+            async move {
+                if watches {
+                    pending::<()>().await;
+                }
+                let list = r#"{"metadata": {"resourceVersion": "5"}, "items": []}"#;
+                Ok::<_, Infallible>(Response::new(Body::from(list.as_bytes().to_vec())))
+            }
+        });
+        let manager = Manager::builder(Client::new(service, "default")).build();
+        let kind = GroupVersionKind::gvk("test.example.com", "v2", "FooBar");
+        let kind = Kind::<DynamicObject>::namespaced(ApiResource::from_gvk(&kind));
+        let (foobars, _maps) = (manager.informer_of(&kind), manager.informer::<ConfigMap>());
+        let (named, is_named) = watch::channel(false);
+        manager.converts("foobars.test.example.com", is_named);
+        let process = manager.share();
+        let running = tokio::spawn(async move { process.run(pending(), None).await });
+        // Longer than the time in which a list has to make progress.
+        sleep(Duration::from_secs(600)).await;
+        assert!(manager.core.filled.load(Ordering::Relaxed) && !foobars.has_synced());
+        assert_eq!(*lock(&listed), ["/api/v1/configmaps"]);
+        named.send_replace(true);
+        sleep(Duration::from_secs(1)).await;
+        assert!(foobars.has_synced() && !running.is_finished());
+        assert_eq!(lock(&listed).last().unwrap(), "/apis/test.example.com/v2/foobars");
+        running.abort();
+    }
+}
