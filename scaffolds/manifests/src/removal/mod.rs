@@ -143,20 +143,9 @@ fn remove(
 
 /// No converter answers after the operator is gone: an object that was created meanwhile could not be read, and its CRD not be deleted.
 fn remove_converters(source: &Source) -> Result<(), String> {
-    let found = source
-        .kubectl
-        .output(&["get", "-k", CRDS, "--ignore-not-found", "--output", "json"])?;
-    if found.trim().is_empty() {
-        return Ok(());
-    }
-    let found: Value = serde_json::from_str(&found).map_err(|error| format!("kubectl prints no JSON: {error}"))?;
-    let crds = match found["items"].as_array() {
-        Some(items) => items.as_slice(),
-        None => std::slice::from_ref(&found),
-    };
-    for crd in crds {
-        if text(crd, "/spec/conversion/strategy") == "Webhook" {
-            let name = text(crd, "/metadata/name");
+    for crd in definitions(source)? {
+        if is_converted(&crd) {
+            let name = text(&crd, "/metadata/name");
             let patch = r#"{"spec":{"conversion":{"strategy":"None","webhook":null}}}"#;
             source
                 .kubectl
@@ -164,6 +153,26 @@ fn remove_converters(source: &Source) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// The CustomResourceDefinitions of the operator's kinds, as the cluster has them.
+fn definitions(source: &Source) -> Result<Vec<Value>, String> {
+    let found = source
+        .kubectl
+        .output(&["get", "-k", CRDS, "--ignore-not-found", "--output", "json"])?;
+    if found.trim().is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut found: Value = serde_json::from_str(&found).map_err(|error| format!("kubectl prints no JSON: {error}"))?;
+    Ok(match found["items"].take() {
+        Value::Array(items) => items,
+        _ => vec![found],
+    })
+}
+
+/// Whether API servers call a converter for the objects of a definition.
+fn is_converted(definition: &Value) -> bool {
+    text(definition, "/spec/conversion/strategy") == "Webhook"
 }
 
 /// The arguments; `None` for `--help`.

@@ -1,8 +1,9 @@
 //! Deletes the objects of the operator's kinds, and waits until their children are collected.
 
-use super::CRDS;
-use crate::rendered::Source;
+use super::{definitions, is_converted};
+use crate::rendered::{Source, text};
 use kubewright_schema::files::Streams;
+use serde_json::Value;
 use std::cell::OnceCell;
 use std::io::IsTerminal;
 use std::time::Duration;
@@ -29,6 +30,20 @@ struct Children {
     unlisted: Vec<String>,
 }
 
+/// The resource of a definition, as kubectl reads it. A converted kind is named in the version in which it is stored: other versions need the
+/// converter, which may be gone.
+fn resource(definition: &Value) -> String {
+    let name = text(definition, "/metadata/name");
+    let mut versions = definition["spec"]["versions"].as_array().into_iter().flatten();
+    let stored = versions.find(|version| version["storage"] == true);
+    match (stored, name.split_once('.')) {
+        (Some(stored), Some((plural, group))) if is_converted(definition) => {
+            format!("{plural}.{}.{group}", text(stored, "/name"))
+        }
+        _ => name.to_owned(),
+    }
+}
+
 /// The cleanup of all kinds of an operator.
 pub(super) struct Cleanup<'a> {
     pub source: &'a Source,
@@ -47,12 +62,8 @@ impl Cleanup<'_> {
     /// # Errors
     /// Objects or their children are still there. The text names the first of them.
     pub fn run(&self, streams: &mut Streams<'_>) -> Result<(), String> {
-        let crds = self
-            .source
-            .kubectl
-            .output(&["get", "-k", CRDS, "--ignore-not-found", "--output", "name"])?;
-        for crd in crds.lines() {
-            self.delete_all(crd.rsplit('/').next().unwrap_or(crd))?;
+        for definition in definitions(self.source)? {
+            self.delete_all(&resource(&definition))?;
         }
         self.wait_for_children(streams)
     }
