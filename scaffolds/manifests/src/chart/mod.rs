@@ -68,13 +68,26 @@ pub enum ChartError {
     /// Two objects have one name and one kind.
     #[error("two objects would be written to `{0}`")]
     Twice(String),
+    /// An object that the oldest release of Kubernetes does not serve.
+    #[error(
+        "`{name}` needs Kubernetes 1.{MUTATING_POLICIES}: earlier releases do not serve {kind} in `admissionregistration.k8s.io/v1`\n\n\
+         hint: use a webhook instead, or raise OLDEST_KUBERNETES, which is 1.{oldest}"
+    )]
+    Release {
+        /// The kind of the object.
+        kind: &'static str,
+        /// The name of the object.
+        name: String,
+        /// The oldest release.
+        oldest: u16,
+    },
     /// A text that cannot be told from a mark of the program.
     #[error("`{0}` contains U+FFFF, which is no character")]
     Marked(String),
 }
 
 /// The files of the chart of `version` that installs `objects`, by their paths in it. `oldest` is the oldest minor release of Kubernetes 1 on
-/// which Helm installs the chart.
+/// which Helm installs the chart; `None` for any that serves the objects.
 ///
 /// # Errors
 /// If `objects` are not the objects of an operator's project: see [`ChartError`].
@@ -97,6 +110,7 @@ pub enum ChartError {
 pub fn files(objects: &[Value], version: &str, oldest: Option<u16>) -> Result<BTreeMap<String, String>, ChartError> {
     let (deployment, names) = operator(objects)?;
     marked(objects)?;
+    let oldest = oldest_release(objects, oldest)?;
     let parts = ProjectParts::of(objects, &names);
     let webhooks = parts.has(WEBHOOKS);
     let release = command::OperatorRelease {
@@ -149,11 +163,33 @@ pub fn files(objects: &[Value], version: &str, oldest: Option<u16>) -> Result<BT
         ("values.yaml", values::file(&values, HEADER)),
         ("values.schema.json", values::schema(HEADER)),
         ("templates/_helpers.tpl", helpers::named(&names)),
-        ("templates/NOTES.txt", helpers::notes(&names.base)),
+        (
+            "templates/NOTES.txt",
+            helpers::notes(&names.base, &switches::converted(objects)),
+        ),
         ("templates/checks.yaml", parts.checks(objects)),
     ];
     files.extend(more.map(|(path, text)| (path.to_owned(), text)));
     Ok(files)
+}
+
+/// The first minor release of Kubernetes 1 that serves mutating policies in version v1.
+const MUTATING_POLICIES: u16 = 36;
+
+/// The oldest minor release of Kubernetes 1 on which the chart can be installed; `None` for any.
+fn oldest_release(objects: &[Value], oldest: Option<u16>) -> Result<Option<u16>, ChartError> {
+    const KIND: &str = "MutatingAdmissionPolicy";
+    let Some(policy) = objects.iter().find(|it| text(it, "/kind") == KIND) else {
+        return Ok(oldest);
+    };
+    match oldest {
+        Some(oldest) if oldest < MUTATING_POLICIES => Err(ChartError::Release {
+            kind: KIND,
+            name: text(policy, "/metadata/name").to_owned(),
+            oldest,
+        }),
+        oldest => Ok(oldest.or(Some(MUTATING_POLICIES))),
+    }
 }
 
 /// The operator's Deployment among `objects`, and the names that it shares with the others.

@@ -191,6 +191,12 @@ impl ProjectParts {
     }
 }
 
+/// The names of the CRDs whose versions the operator converts.
+pub(super) fn converted(objects: &[Value]) -> Vec<&str> {
+    let converted = objects.iter().filter(|object| is_converted(object));
+    converted.map(|object| text(object, "/metadata/name")).collect()
+}
+
 /// Whether the operator converts the versions of this CRD: it enters its converter there, or is entered already.
 fn is_converted(object: &Value) -> bool {
     let paths = [

@@ -25,7 +25,7 @@ const ENTRIES: [Entry; 32] = [
     Entry("imagePullSecrets", "Secrets for the registry, as `- name: NAME`.", list),
     Entry(
         "replicas",
-        "How many Pods run; one of them works, the others wait.",
+        "The number of Pods; one of them is the leader, the others stand by.",
         || json!({"type": ["integer", "null"], "minimum": 0}),
     ),
     Entry(
@@ -52,14 +52,22 @@ const ENTRIES: [Entry; 32] = [
     Entry("extraVolumeMounts", "More mounts in the operator's container.", list),
     Entry(
         "hostNetwork",
-        "Whether the Pods use the network of their node, as where the API server cannot reach others.",
+        "Whether the Pods use the network of their node, for clusters whose API server cannot reach the network of Pods.",
         flag,
     ),
-    Entry("resources", "What a Pod gets of the node.", map),
+    Entry(
+        "resources",
+        "The resource requests and limits of the operator's container.",
+        map,
+    ),
     Entry("nodeSelector", "The labels of nodes for the Pods.", map),
     Entry("tolerations", "The taints that the Pods tolerate.", list),
-    Entry("affinity", "Which nodes and neighbours the Pods prefer.", map),
-    Entry("topologySpreadConstraints", "How the Pods spread.", list),
+    Entry("affinity", "The affinity and anti-affinity rules of the Pods.", map),
+    Entry(
+        "topologySpreadConstraints",
+        "The rules for spreading the Pods across nodes and zones.",
+        list,
+    ),
     Entry("priorityClassName", "The priority of the Pods.", text),
     Entry(
         "podLabels",
@@ -105,7 +113,7 @@ const ENTRIES: [Entry; 32] = [
     ),
     Entry(
         "nameOverride",
-        "In the names of all objects, in place of the chart's name.",
+        "Replaces the chart's name in the names of all objects.",
         text,
     ),
     Entry(
@@ -217,7 +225,7 @@ mod tests {
         let file = file(&values, "# header");
         assert!(file.starts_with("# header\n# The defaults"), "{file}");
         assert!(
-            file.contains("\n\n# How many Pods run; one of them works, the others wait.\nreplicas: 2\n"),
+            file.contains("\n\n# The number of Pods; one of them is the leader, the others stand by.\nreplicas: 2\n"),
             "{file}"
         );
         let schema: Value = serde_json::from_str(&schema("header")).unwrap();
