@@ -100,12 +100,13 @@ const KINDS: [&str; 82] = [
     "Webhook",
 ];
 /// Those that webhooks import, and others.
-const WITH_WEBHOOKS: [&str; 10] = [
+const WITH_WEBHOOKS: [&str; 11] = [
     "Admission",
     "Change",
     "Default",
     "Defaulter",
     "Operation",
+    "Program",
     "Self",
     "String",
     "Validator",
@@ -650,7 +651,7 @@ fn a_project_name_is_accepted_exactly_if_all_names_of_objects_are_valid() {
             Some((kind, object)) => {
                 let parts = [
                     &format!("the {kind} `{object}` would have {}", object.len()),
-                    "Kubernetes takes 63",
+                    "Kubernetes allows 63",
                     &format!("at most {LONGEST_PROJECT} characters"),
                 ];
                 run.refuses(2, &parts.map(|part| part as &str));

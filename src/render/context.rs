@@ -178,7 +178,10 @@ pub fn about(context: &mut Context, project: &Project, subject: Subject) -> Resu
             let kind = &project.kinds[at];
             let controller = &kind.controllers[nth];
             if let Some(api) = api_of(kind, controller) {
-                context.insert("api", &in_files_of(project, controller, api_view(project, api)));
+                context.insert(
+                    "api",
+                    &importing(api_view(project, api), imports::of_controller(project, controller)),
+                );
                 if let Some(sample) = samples::of(api) {
                     context.insert("sample", &sample);
                 }
@@ -191,7 +194,8 @@ pub fn about(context: &mut Context, project: &Project, subject: Subject) -> Resu
             let own = kind.webhooks.as_ref();
             if let Some((own, version)) = own.and_then(|own| Some((own, kind.version(&own.version)?))) {
                 let api = Api { kind, version };
-                context.insert("api", &api_view(project, api));
+                let view = importing(api_view(project, api), imports::of_webhook_tests(project));
+                context.insert("api", &view);
                 context.insert("own", &webhooks::view(project, kind, own));
                 if let Some(sample) = samples::of(api) {
                     context.insert("sample", &sample);
@@ -350,7 +354,7 @@ fn api_view<'a>(project: &Project, api: Api<'a>) -> ApiView<'a> {
 }
 
 fn controller_view<'a>(project: &'a Project, kind: &'a Kind, controller: &'a Controller) -> Option<ControllerView<'a>> {
-    let seen = |api| in_files_of(project, controller, api_view(project, api));
+    let seen = |api| importing(api_view(project, api), imports::of_controller(project, controller));
     let api = seen(api_of(kind, controller)?);
     let internal = project.internal(kind, controller);
     let of = project.backed_up(kind, controller);
@@ -387,9 +391,8 @@ fn controller_view<'a>(project: &'a Project, kind: &'a Kind, controller: &'a Con
     Some(view)
 }
 
-/// A kind as the files of a controller name it.
-fn in_files_of<'a>(project: &Project, controller: &Controller, mut api: ApiView<'a>) -> ApiView<'a> {
-    let others = imports::of_controller(project, controller);
+/// A kind as files name it that import these names too.
+fn importing<'a>(mut api: ApiView<'a>, others: &[&str]) -> ApiView<'a> {
     [api.type_name, api.import] = imports::imported(&api.type_name, others);
     [api.spec_name, api.spec_import] = imports::imported_spec(&api.spec_name, others);
     api

@@ -52,6 +52,15 @@ const OF_RUNS: &[&str] = &[
     "World",
 ];
 
+/// The names that the tests of webhooks import.
+pub fn of_webhook_tests(project: &Project) -> &'static [&'static str] {
+    match project.version.starts_with("0.1.") {
+        // The templates of 0.1 have no other names.
+        true => &[],
+        false => OF_TESTS,
+    }
+}
+
 /// The names that the files of a controller import or define.
 pub fn of_controller(project: &Project, controller: &Controller) -> &'static [&'static str] {
     // The templates of 0.1 have no other names.
