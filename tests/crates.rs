@@ -152,7 +152,7 @@ fn what_a_user_changed_moves_along_and_what_is_in_the_way_is_named() {
     assert!(!dir.path().join("AGENTS.md").exists());
     for said in [
         "`AGENTS.md` would change, but you have deleted it",
-        "`dev/Cargo.toml` is yours; change it by hand:",
+        "`dev/Cargo.toml` is yours and was not changed; make these changes by hand:",
         "  + kubewright-apiserver = { workspace = true, features = [\"serve\"] }",
     ] {
         assert!(run.stderr.contains(said), "{}", run.stderr);
@@ -265,7 +265,10 @@ fn doctor_says_which_crates_a_project_is_built_with() {
     fs::write(dir.path().join("Cargo.lock"), lock).unwrap();
     build(&dir, "0.1.7");
     let said = doctor(&dir);
-    assert!(said.contains("`Cargo.lock` has its crates in version 0.1.7"), "{said}");
+    assert!(
+        said.contains("`Cargo.lock` has kubewright's crates in version 0.1.7"),
+        "{said}"
+    );
     fs::create_dir_all(dir.path().join("crates/runtime")).unwrap();
     fs::write(dir.path().join("crates/runtime/VERSION"), "# of a merge\n").unwrap();
     let said = doctor(&dir);

@@ -208,7 +208,7 @@ fn lines_that_both_changed_are_conflicts_which_are_resolved_once() {
     let run = kubewright(dir.path(), &["upgrade"]);
     let own = Release::own();
     let said = format!(
-        "the project is of kubewright {own} now, with conflicts between your changes and those of the release: `README.md`"
+        "the project is upgraded to kubewright {own}, with conflicts between your changes and those of the release: `README.md`"
     );
     let run = run.refuses(1, &[&said, "hint: edit it: keep what you want"]);
     assert!(
@@ -295,7 +295,8 @@ fn an_edited_crate_is_refused_with_its_edits_until_it_is_ejected() {
     assert!(read(&dir, "PROJECT").contains("version: 0.1.0\n"));
     let run = kubewright(dir.path(), &["upgrade"]).succeeds();
     assert!(
-        run.stderr.contains("`crates/runtime` is yours, and stays as it is"),
+        run.stderr
+            .contains("`crates/runtime` is ejected, so it is not upgraded"),
         "{}",
         run.stderr
     );
@@ -398,7 +399,7 @@ fn only_earlier_releases_that_are_known_are_upgraded() {
     let cases = [
         (
             "999.1.0",
-            "this project is of kubewright 999.1.0, and this is the earlier kubewright",
+            "this project was written by kubewright 999.1.0, and this is the earlier kubewright",
             "--tag v999.1.0",
         ),
         (
@@ -442,7 +443,10 @@ fn other_commands_refuse_an_earlier_project_and_name_the_upgrade() {
             "Second",
         ],
     ] {
-        kubewright(dir.path(), args).refuses(1, &["this project is of kubewright 0.1.0", "`kubewright upgrade`"]);
+        kubewright(dir.path(), args).refuses(
+            1,
+            &["this project was written by kubewright 0.1.0", "`kubewright upgrade`"],
+        );
     }
     let run = kubewright(dir.path(), &["doctor"]).succeeds();
     assert!(

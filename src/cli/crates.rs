@@ -84,7 +84,7 @@ pub fn deleted(session: &Session, paths: &[RelPath]) -> Result<Vec<Change>> {
 /// A note on the source of the crates of a project without vendored crates, and on its lock.
 pub fn to_be_locked(project: &Project) -> String {
     format!(
-        "kubewright's crates come from crates.io, in version {} or a later patch of it, which has to be released.\n\
+        "kubewright's crates come from crates.io, in version {} or a later patch; until it is published there, builds fail.\n\
          The first build adds them to `Cargo.lock`: commit it, because CI and the image are built with `--locked`",
         project.version
     )

@@ -70,7 +70,7 @@ pub struct Args {
     /// The controller's name, unique in the project [default: the kind in lower case]
     #[arg(long, value_name = "NAME")]
     controller_name: Option<ControllerName>,
-    /// Store objects in this version from now on, which may be a new or an existing one
+    /// Make this version, new or existing, the storage version
     #[arg(long, conflicts_with_all = ["force", "from_crd", "resource"])]
     storage: bool,
     #[command(flatten)]

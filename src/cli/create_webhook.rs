@@ -17,9 +17,9 @@ use std::path::Path;
 Types can be added one at a time: files that you have edited are merged, and
 where that is not possible you get the lines to add.
 
-`--conversion` writes a function in each direction between the hub, which is the
-stored version, and each other version. They move fields of one name and type,
-and do not compile where you have to decide.
+`--conversion` writes functions that convert between the hub, which is the
+storage version, and each other version. They move each field that has the same
+name and type in both; a `compile_error!` marks each decision that is yours.
 
 `--policy` writes expressions that the API server evaluates itself: no server,
 no certificate, and no request fails while the operator is down. If a rule
@@ -125,10 +125,10 @@ impl Wanted {
         let forms = self.policies.iter().flat_map(|(.., forms)| forms);
         let type_does = forms.map(|form| match form {
             PolicyForm::Validating => {
-                "\nwhere the object alone decides, a rule on the type would do: `#[kube(validation = …)]`\n"
+                "\nif a rule needs only the object, write it on the type instead: `#[kube(validation = …)]`\n"
             }
             PolicyForm::Mutating => {
-                "\nwhere a missing field always gets the same value, a default in the schema does this: `#[serde(default = …)]`\n"
+                "\nif a missing field always gets the same value, set a default in the schema instead: `#[serde(default = …)]`\n"
             }
         });
         let type_does: String = type_does.collect();
@@ -182,8 +182,8 @@ impl Args {
             "--defaulting: sets defaults",
             "--validation: refuses objects",
             "--conversion: converts between versions",
-            "--policy: expressions by which the API server itself refuses objects",
-            "--policy=mutating: expressions by which it changes them",
+            "--policy: expressions with which the API server itself refuses objects",
+            "--policy=mutating: expressions with which the API server itself changes objects",
         ];
         let flags = &self.webhook;
         let given = [flags.defaulting, flags.validation, flags.conversion];

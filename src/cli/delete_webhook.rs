@@ -130,7 +130,7 @@ pub fn in_the_cluster(before: &Project, after: &Project, names: &DeployedNames) 
         if count(after) < count(before) {
             report::note(&format!(
                 "  kubectl delete {kind}admissionpolicybindings,{kind}admissionpolicies --selector app.kubernetes.io/name={}\n\
-                 \x20                  where it is deployed, before the next `make deploy`, which applies those that are left",
+                 \x20                  in each cluster, before the next `make deploy`, which applies the remaining policies again",
                 before.name
             ));
         }
@@ -144,7 +144,7 @@ pub fn in_the_cluster(before: &Project, after: &Project, names: &DeployedNames) 
         if count(after, mutating) < count(before, mutating) {
             report::note(&format!(
                 "  kubectl delete {kind}webhookconfiguration {}\n\
-                 \x20                  where it is deployed, before the next `make deploy`",
+                 \x20                  in each cluster, before the next `make deploy`",
                 names.named(&format!("{kind}-webhook-configuration"))
             ));
         }
@@ -154,7 +154,7 @@ pub fn in_the_cluster(before: &Project, after: &Project, names: &DeployedNames) 
         if now.is_some_and(|now| now.conversion.is_none()) {
             report::note(&format!(
                 "  kubectl patch customresourcedefinition {}.{} --type=merge --patch '{}'\n\
-                 \x20                  where it is deployed, before the next `make deploy`, and when no object is stored in a version that needs it",
+                 \x20                  in each cluster, before the next `make deploy`, once no stored object needs the conversion",
                 kind.plural,
                 before.group_of(kind),
                 r#"{"spec":{"conversion":{"strategy":"None","webhook":null}}}"#

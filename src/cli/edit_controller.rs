@@ -59,7 +59,7 @@ fn before_conversion(project: &Project, args: &Args) -> Option<String> {
     let Args { version, .. } = args;
     Some(format!(
         "\nobjects are stored in `{}`: in a cluster where the operator has not entered its conversion yet, an object that is written in `{version}`\n\
-         loses what `{}` does not have. Store `{version}` in the same release: kubewright create api --group {} --version {version} --kind {} --storage",
+         loses the fields that `{}` lacks. Make `{version}` the storage version in the same release: kubewright create api --group {} --version {version} --kind {} --storage",
         stored.name, stored.name, kind.group, kind.name
     ))
 }

@@ -13,9 +13,9 @@ use std::path::Path;
 /// Flags of `eject`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-The crate stays in its folder. Its VERSION file, which marks a crate of
-kubewright, is deleted. An archive, which the first line of its Cargo.toml
-marks, is unpacked and deleted.
+The crate stays in its folder, and loses the mark of kubewright's crates: the
+file VERSION or, in the form of an archive, the first line of Cargo.toml. An
+archive is replaced by the files in it.
 
 Example:
   kubewright eject runtime")]

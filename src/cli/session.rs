@@ -257,8 +257,8 @@ fn by_hand(file: &ByHand, is_deleted: bool) -> String {
         .chain(file.add.iter().map(line('+')))
         .collect();
     let why = match is_deleted {
-        true => "would change, but you have deleted or moved it; where its code is now, change by hand",
-        false => "is yours; change it by hand",
+        true => "is deleted or moved; make these changes by hand where its code is now",
+        false => "is yours and was not changed; make these changes by hand",
     };
     format!("`{}` {why}:{lines}", file.path)
 }

@@ -20,10 +20,10 @@ With `--crates` it moves the project: crates are written to or deleted from
 `crates/`, and the files that name them are merged with your edits. A crate that
 you edited or ejected is refused.")]
 pub struct Args {
-    /// Take kubewright's crates into the project, as folders or archives, or from the registry
+    /// Change where kubewright's crates come from, and move the project to it
     #[arg(long, value_enum, conflicts_with = "templates")]
     crates: Option<Crates>,
-    /// Record the current state of your own templates
+    /// The folder of your own templates, whose current state is recorded in PROJECT
     #[arg(long, value_name = "DIR")]
     templates: Option<PathBuf>,
     /// Show the changes as a diff, and write nothing

@@ -208,7 +208,7 @@ fn unused(kind: &Kind, version: &Version) -> Result<()> {
         .is_some_and(|webhooks| webhooks.version == *version)
     {
         bail!(
-            "the webhooks of `{name}` get version `{version}` of it\n\n\
+            "the webhooks of `{name}` use version `{version}`\n\n\
              hint: delete them first, with `{delete}`; or delete the whole kind with `--all-versions`"
         );
     }
@@ -224,7 +224,7 @@ fn unused(kind: &Kind, version: &Version) -> Result<()> {
     }
     if let Some((form, _)) = kind.policies().find(|(_, policy)| policy.version == *version) {
         bail!(
-            "the {what} of `{name}` is about version `{version}` of it\n\n\
+            "the {what} of `{name}` uses version `{version}`\n\n\
              hint: delete it first, with `{delete} {flag}`; or delete the whole kind with `--all-versions`",
             what = form.noun(),
             flag = form.flag()

@@ -81,8 +81,8 @@ impl Project {
             .find(|it| it.name != hub && !spokes.contains(&it.name));
         if let Some(left) = left {
             bail!(
-                "without `{0}` the operator could not convert objects of `{1}` to and from it, and nobody could read them in \
-                 that version\n\nhint: add `--spoke {0}`, or leave out `--spoke`: without it, all versions are converted",
+                "`--spoke` leaves out `{0}`: objects of `{1}` could not be converted to and from `{0}`, so no client could read or \
+                 write that version\n\nhint: add `--spoke {0}`, or leave out `--spoke`: without it, all versions are converted",
                 left.name,
                 kind.name
             );

@@ -204,7 +204,7 @@ fn check_minor(project: &Release) -> Result<()> {
         return Err(newer(project));
     }
     bail!(
-        "this project is of kubewright {project}, and this is kubewright {own}\n\n\
+        "this project was written by kubewright {project}, and this is kubewright {own}\n\n\
          hint: move the project on with `kubewright upgrade`, or install its own release with `{}`",
         install(&project.to_string())
     )
@@ -222,7 +222,7 @@ fn check_earlier(project: &Release) -> Result<()> {
 /// The error for a project of a later release.
 pub fn newer(project: &Release) -> Error {
     anyhow!(
-        "this project is of kubewright {project}, and this is the earlier kubewright {}\n\n\
+        "this project was written by kubewright {project}, and this is the earlier kubewright {}\n\n\
          hint: install the project's release with `{}`",
         Release::own(),
         install(&project.to_string())
@@ -277,7 +277,7 @@ mod tests {
         assert_eq!(parse_earlier(&earlier).unwrap().version, "0.0.3");
         let error = format!("{:#}", parse(&earlier).unwrap_err());
         assert!(
-            error.contains("of kubewright 0.0.3") && error.contains("`kubewright upgrade`"),
+            error.contains("by kubewright 0.0.3") && error.contains("`kubewright upgrade`"),
             "{error}"
         );
     }
@@ -310,7 +310,7 @@ mod tests {
             ),
             (
                 TEXT.replace("pattern: child", "pattern: internal, internalKind: FooBar"),
-                "made of",
+                "create objects of `FooBar`",
             ),
             (
                 TEXT.replace(", storage: false", ""),

@@ -14,7 +14,7 @@ const UNTOUCHABLE: [(&str, &str); 2] = [
     ),
     (
         "admissionregistration.k8s.io",
-        "the API server calls no webhook for what configures webhooks",
+        "the API server calls no webhooks for webhook configurations",
     ),
 ];
 
@@ -91,7 +91,7 @@ pub(super) fn harmless(kind: &Kind) -> Result<()> {
     let group = kind.group.as_str();
     if let Some((_, why)) = UNTOUCHABLE.iter().find(|(untouchable, _)| *untouchable == group) {
         bail!(
-            "`{}` cannot have webhooks, nor any other kind of `{group}`: {why}",
+            "`{}` cannot have webhooks, like all kinds of `{group}`: {why}",
             kind.name
         );
     }

@@ -48,13 +48,17 @@ impl Project {
             );
         };
         if self.leads_to(internal.kind, kind, self.kinds.len()) {
+            let way = match own == made {
+                true => String::new(),
+                false => format!(", by way of `{made}`"),
+            };
             bail!(
-                "`{own}` would be made of `{made}`, and `{made}` of `{own}`\n\nhint: choose another `--internal-kind`"
+                "the controller of `{own}` would create objects of `{own}`{way}\n\nhint: choose another `--internal-kind`"
             );
         }
         if self.runs(internal.kind) {
             bail!(
-                "objects of `{made}` run to their end once, and `{own}` would repeat the status of objects that stay\n\n\
+                "objects of `{made}` run once to completion, and pattern `internal` needs a kind whose objects keep running\n\n\
                  hint: choose another `--internal-kind`"
             );
         }
@@ -72,13 +76,13 @@ impl Project {
         }
         if internal.kind.of().is_some() {
             bail!(
-                "objects of `{made}` are about one run, and `{own}` would repeat the status of objects that stay\n\n\
+                "objects of `{made}` are one backup or restore, and pattern `internal` needs a kind whose objects keep running\n\n\
                  hint: choose another `--internal-kind`"
             );
         }
         if internal.kind.cluster && !kind.cluster {
             bail!(
-                "`{own}` lives in namespaces and `{made}` does not, so the one cannot own the other\n\n\
+                "`{own}` is namespaced and `{made}` is cluster-scoped, so objects of `{own}` cannot own objects of `{made}`\n\n\
                  hint: choose another `--internal-kind`, or make `{own}` with `--cluster`"
             );
         }

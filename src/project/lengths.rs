@@ -19,8 +19,8 @@ impl ProjectName {
         let length = self.as_str().len();
         if length > LONGEST_PROJECT {
             bail!(
-                "`{self}` is too long for a project: it has {length} characters, and the Service `{self}-{LONGEST_SERVICE}` would have \
-                 {}, of which Kubernetes takes {LONGEST_LABEL}\n\n\
+                "`{self}` is too long for a project: it has {length} characters, and the name of the Service \
+                 `{self}-{LONGEST_SERVICE}` would have {}; Kubernetes allows {LONGEST_LABEL}\n\n\
                  hint: choose a name of at most {LONGEST_PROJECT} characters with `--project-name`; the folder may have another one",
                 length + 1 + LONGEST_SERVICE.len()
             );

@@ -107,7 +107,7 @@ impl Project {
         }
         let policy = match kind.policy(form) {
             Some(there) if there.version != *version => bail!(
-                "the {what} of `{name}` is about version `{0}` of it, and the API server converts objects for it\n\n\
+                "the {what} of `{name}` uses version `{0}` already, and the API server converts objects of other versions for it\n\n\
                  hint: leave out `--version`, or delete it first, with `kubewright delete webhook --group {group} --kind {name} {flag}`",
                 there.version,
                 what = form.noun(),
@@ -175,7 +175,7 @@ impl Project {
             }
             if kind.version(version).is_none() {
                 bail!(
-                    "the {what} of `{name}` is about version `{version}` of it, which has only {}",
+                    "the {what} of `{name}` uses version `{version}`, which has only {}",
                     kind.version_names()
                 );
             }

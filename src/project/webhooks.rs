@@ -54,8 +54,8 @@ impl Project {
         }
         let mut webhooks = match &kind.webhooks {
             Some(there) if there.version != *version => bail!(
-                "the webhooks of `{0}` get version `{1}` of it, and those of other versions would be called as well: the \
-                 API server converts objects for webhooks\n\n\
+                "the webhooks of `{0}` use version `{1}`, and also get the objects of all other versions: the API server \
+                 converts them\n\n\
                  hint: leave out `--version`, or delete them first, with `kubewright delete webhook --group {2} --kind {0}`",
                 kind.name,
                 there.version,
@@ -167,7 +167,7 @@ impl Project {
             }
             if kind.version(version).is_none() {
                 bail!(
-                    "the webhooks of `{name}` get version `{version}` of it, which has only {}",
+                    "the webhooks of `{name}` use version `{version}`, which has only {}",
                     kind.version_names()
                 );
             }

@@ -181,7 +181,7 @@ fn doctor_says_which_objects_are_left_to_migrate() {
     api("create", "v1", &[]);
     assert_eq!(doctor(), "", "it was always stored in one version");
     api("create", "v2", &["--storage"]);
-    let offline = "warning  storage   `foobars.test.example.com` is stored as v2, and was as v1: a cluster may still have such objects";
+    let offline = "warning  storage   objects of `foobars.test.example.com` are stored as v2, and were stored as v1: a cluster may still have objects of that version";
     assert_eq!(doctor(), offline);
 
     let mut server = cli::command(dir.path(), &["apiserver", "--kubeconfig"]);
@@ -213,7 +213,7 @@ fn doctor_says_which_objects_are_left_to_migrate() {
     install(&["v1"]);
     assert_eq!(
         doctor(),
-        "warning  storage   `foobars.test.example.com` of the cluster stores v1, and the project v2"
+        "warning  storage   `foobars.test.example.com` of the cluster stores objects as v1, and that of the project as v2"
     );
     install(&["v1", "v2"]);
     assert_eq!(

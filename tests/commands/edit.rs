@@ -125,7 +125,7 @@ fn a_file_with_another_header_is_named_and_not_changed() {
     write(dir.path(), "src/app.rs", &format!("{acme}{app}"));
     let run = edit(dir.path(), &["--license", "mit", "--owner", "A"]).succeeds();
     for line in [
-        "`src/app.rs` is yours; change it by hand:",
+        "`src/app.rs` is yours and was not changed; make these changes by hand:",
         "+ // Copyright 2026 A",
         "+ // SPDX-License-Identifier: MIT",
     ] {

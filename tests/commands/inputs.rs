@@ -464,7 +464,7 @@ fn a_project_of_another_release_is_refused_with_the_remedies() {
         kubewright(dir.path(), &args).refuses(
             1,
             &[
-                "this project is of kubewright 9.",
+                "this project was written by kubewright 9.",
                 "cargo install --locked --git https://github.com/kubewright/kubewright --tag v9.",
             ],
         );

@@ -193,7 +193,8 @@ fn a_kind_that_runs_to_completion_has_one_such_controller_its_own_fields_and_no_
     job(dir.path(), "Report").succeeds();
     let types = read(dir.path(), "api/src/test/v1/report.rs");
     assert!(types.contains("pub retries: i32,") && types.contains("pub result: Option<String>,"));
-    internal(dir.path(), "B", "Report").refuses(1, &["objects of `Report` run to their end once", "`--internal-kind`"]);
+    internal(dir.path(), "B", "Report")
+        .refuses(1, &["objects of `Report` run once to completion", "`--internal-kind`"]);
     let second = ["--resource=false", "--controller-name", "second", "--pattern", "job"];
     create(dir.path(), "Report", &[&second, &IMAGE[..]].concat()).refuses(
         1,
@@ -277,7 +278,7 @@ fn backups_add_two_kinds_which_are_deleted_with_their_target_alone() {
     stateful(dir.path(), "Store").refuses(1, &["exists already, with pattern `stateful`", "with backups"]);
     let forced = [&["--pattern", "stateful", "--force", "--yes"], &IMAGE[..]].concat();
     create(dir.path(), "Store", &forced).refuses(1, &["are about `Store`, which is not a kind with backups"]);
-    internal(dir.path(), "A", "StoreBackup").refuses(1, &["objects of `StoreBackup` are about one run"]);
+    internal(dir.path(), "A", "StoreBackup").refuses(1, &["objects of `StoreBackup` are one backup or restore"]);
     assert_same(&before, &tree(dir.path()));
 
     api(dir.path(), "delete", "Store", &[]).succeeds();
@@ -318,7 +319,7 @@ fn two_controllers_do_not_count_the_same_replicas() {
 #[test]
 fn impossible_internal_kinds_are_refused() {
     let dir = project_without_crates();
-    internal(dir.path(), "A", "A").refuses(1, &["`A` would be made of `A`"]);
+    internal(dir.path(), "A", "A").refuses(1, &["the controller of `A` would create objects of `A`"]);
     internal(dir.path(), "A", "B").succeeds();
     let second = [
         "--resource=false",
@@ -328,11 +329,11 @@ fn impossible_internal_kinds_are_refused() {
         "internal",
     ];
     create(dir.path(), "B", &[&second[..], &["--internal-kind", "A"]].concat())
-        .refuses(1, &["`A` would be made of `B`, and `B` of `A`"]);
+        .refuses(1, &["would create objects of `A`, by way of `B`"]);
     create(dir.path(), "A", &[&second[..], &["--internal-kind", "B"]].concat())
         .refuses(1, &["controllers `a` and `second` of `A` would both make its `B`"]);
     create(dir.path(), "Wide", &["--cluster"]).succeeds();
-    internal(dir.path(), "C", "Wide").refuses(1, &["`C` lives in namespaces and `Wide` does not"]);
+    internal(dir.path(), "C", "Wide").refuses(1, &["`C` is namespaced and `Wide` is cluster-scoped"]);
     create(
         dir.path(),
         "D",
@@ -389,7 +390,8 @@ fn internal_kinds_can_have_versions() {
     };
     internal(dir.path(), "Order", "Run").succeeds();
     let round = ["--controller-name", "round", "--pattern", "internal", "--internal-kind"];
-    version("Run", &[&round[..], &["Order"]].concat()).refuses(1, &["`Order` would be made of `Run`"]);
+    version("Run", &[&round[..], &["Order"]].concat())
+        .refuses(1, &["would create objects of `Order`, by way of `Run`"]);
     version("Order", &[&round[..], &["Run"]].concat()).refuses(
         1,
         &["controllers `order` and `round` of `Order` would both make its `Run`"],

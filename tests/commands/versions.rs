@@ -43,7 +43,7 @@ fn the_lines_of_a_controller_that_was_moved_are_printed() {
     .unwrap();
     let run = edit(dir.path(), "v2").succeeds();
     for part in [
-        "`src/controllers/foobar.rs` would change, but you have deleted or moved it",
+        "`src/controllers/foobar.rs` is deleted or moved; make these changes by hand where its code is now",
         "\n  - use api::test::v1::FooBar;",
         "\n  + use api::test::v2::FooBar;",
     ] {
@@ -84,7 +84,7 @@ fn an_edited_controller_is_not_changed_and_the_lines_to_change_are_named() {
     let edited = read(dir.path(), CONTROLLER);
     fs::remove_file(dir.path().join("tests/foobar.rs")).unwrap();
     let run = edit(dir.path(), "v2").succeeds();
-    let lines = "`src/controllers/foobar.rs` is yours; change it by hand:\n\
+    let lines = "`src/controllers/foobar.rs` is yours and was not changed; make these changes by hand:\n\
                  \x20 - use api::test::v1::FooBar;\n\
                  \x20 -         let sample = include_str!(\"../../config/samples/test_v1_foobar.yaml\");\n\
                  \x20 + use api::test::v2::FooBar;\n\

@@ -131,8 +131,7 @@ fn versions_are_added_and_deleted_one_at_a_time_and_edited_functions_stay() {
     api(dir, "delete", "v3").succeeds();
     assert_same(&two, &tree(dir));
     let run = kubewright(dir, &["edit", "controller", "foobar", "--version", "v2"]).succeeds();
-    let note =
-        "Store `v2` in the same release: kubewright create api --group test --version v2 --kind FooBar --storage";
+    let note = "Make `v2` the storage version in the same release: kubewright create api --group test --version v2 --kind FooBar --storage";
     assert!(run.stderr.contains(note), "{}", run.stderr);
     api(dir, "delete", "v1").refuses(1, &["to and from `v1`", "--kind FooBar --conversion`"]);
     let run = webhook(dir, "delete", &["--conversion"]).succeeds();
@@ -278,7 +277,7 @@ fn what_cannot_be_converted_is_refused_with_a_remedy() {
     let dir = dir.path();
     let before = tree(dir);
     let conversion = |more: &[&str]| webhook(dir, "create", &[&["--conversion"], more].concat());
-    conversion(&["--spoke", "v2"]).refuses(1, &["without `v3`", "add `--spoke v3`"]);
+    conversion(&["--spoke", "v2"]).refuses(1, &["leaves out `v3`", "add `--spoke v3`"]);
     conversion(&["--spoke", "v4"]).refuses(1, &["has no version `v4`"]);
     conversion(&["--spoke", "v1,v2,v3"]).refuses(1, &["`v1` is the hub"]);
     conversion(&["--version", "v4"]).refuses(1, &["has no version `v4`"]);

@@ -161,7 +161,7 @@ fn webhooks_that_could_block_a_cluster_or_do_not_exist_are_refused() {
         "--kind",
         "ValidatingAdmissionPolicy",
     ];
-    refused(&policy, &["--validation"], &["configures webhooks"]);
+    refused(&policy, &["--validation"], &["for webhook configurations"]);
     let misspelt = ["--group", "apps", "--kind", "Deploiment"];
     refused(
         &misspelt,

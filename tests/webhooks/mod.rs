@@ -109,7 +109,7 @@ fn where_edits_are_in_the_way_the_lines_to_add_are_printed() {
     let dir = with_foobar();
     replace(dir.path(), DEFAULT, "components: []", "components:\n  - ../metrics");
     let run = webhook(dir.path(), "create", &["--validation"]).succeeds();
-    let wanted = "`config/default/kustomization.yaml` is yours; change it by hand:\n  +   - ../webhook\n";
+    let wanted = "`config/default/kustomization.yaml` is yours and was not changed; make these changes by hand:\n  +   - ../webhook\n";
     assert!(run.stderr.contains(wanted), "{}", run.stderr);
     assert!(!read(dir.path(), DEFAULT).contains("../webhook"));
 
@@ -123,7 +123,7 @@ fn where_edits_are_in_the_way_the_lines_to_add_are_printed() {
     let run = webhook(dir.path(), "create", &["--defaulting"]).succeeds();
     assert_eq!(read(dir.path(), FILE), before);
     for line in [
-        "`src/webhooks/foobar.rs` is yours; change it by hand:",
+        "`src/webhooks/foobar.rs` is yours and was not changed; make these changes by hand:",
         "  + struct FooBarDefaulter;",
         "  +     Webhook::defaulting(FooBarDefaulter)",
     ] {
@@ -260,12 +260,12 @@ fn a_version_with_webhooks_stays_and_a_kind_takes_its_webhooks_along() {
     run.refuses(
         1,
         &[
-            "get version `v2`",
+            "use version `v2`",
             "kubewright delete webhook --group test --kind FooBar",
         ],
     );
     let refused = api("delete", &v2);
-    refused.refuses(1, &["the webhooks of `FooBar` get version `v2`", "--all-versions"]);
+    refused.refuses(1, &["the webhooks of `FooBar` use version `v2`", "--all-versions"]);
 
     append(dir.path(), FILE, "// mine\n");
     let run = api("delete", &["--group", "test", "--kind", "FooBar", "--all-versions"]).succeeds();
@@ -287,7 +287,7 @@ fn a_project_that_was_edited_by_hand_is_checked() {
     let line = "controllers: [{name: foobar, version: v1, pattern: child}]";
     for (webhooks, words) in [
         ("{name: foobar, version: v1}", "at least one of"),
-        ("{name: foobar, version: v3, validation: true}", "get version `v3`"),
+        ("{name: foobar, version: v3, validation: true}", "use version `v3`"),
     ] {
         let text = read(dir.path(), "PROJECT");
         fs::write(

@@ -11,7 +11,7 @@ const MUTATING: &str = "src/policies/foobar_mutating.rs";
 fn a_policy_is_written_registered_and_recorded_without_a_webhook_server() {
     let dir = with_foobar();
     let run = webhook(dir.path(), "create", &["--policy"]).succeeds();
-    assert!(run.stderr.contains("a rule on the type would do"), "{}", run.stderr);
+    assert!(run.stderr.contains("write it on the type instead"), "{}", run.stderr);
     assert!(read(dir.path(), "PROJECT").contains("policy: {name: foobar, version: v1}}"));
     assert!(read(dir.path(), "src/main.rs").contains("policies::register(manager)?;"));
     assert!(read(dir.path(), DEFAULT).contains("components:\n  - ../policy\n"));
@@ -36,9 +36,9 @@ fn a_policy_that_changes_objects_stands_beside_one_that_refuses_them() {
     webhook(dir.path(), "create", &["--policy"]).succeeds();
     let alone = tree(dir.path());
     let run = webhook(dir.path(), "create", &["--policy=mutating"]).succeeds();
-    let default = "a default in the schema does this";
+    let default = "set a default in the schema instead";
     assert!(run.stderr.contains(default), "{}", run.stderr);
-    assert!(!run.stderr.contains("a rule on the type would do"), "{}", run.stderr);
+    assert!(!run.stderr.contains("write it on the type instead"), "{}", run.stderr);
     let both = "policy: {name: foobar, version: v1}, mutatingPolicy: {name: foobar, version: v1}}";
     assert!(read(dir.path(), "PROJECT").contains(both));
     let modules = read(dir.path(), "src/policies/mod.rs");
@@ -132,19 +132,18 @@ fn a_version_with_a_policy_stays_and_a_kind_takes_its_policy_along() {
     ];
     kubewright(dir.path(), &api).succeeds();
     webhook(dir.path(), "create", &["--policy", "--version", "v2"]).succeeds();
-    webhook(dir.path(), "create", &["--policy", "--version", "v1"])
-        .refuses(1, &["is about version `v2` of it", "--policy`"]);
+    webhook(dir.path(), "create", &["--policy", "--version", "v1"]).refuses(1, &["uses version `v2`", "--policy`"]);
     let delete = |more: &[&str]| {
         kubewright(
             dir.path(),
             &[&["delete", "api", "--group", "test", "--kind", "FooBar"], more].concat(),
         )
     };
-    delete(&["--version", "v2"]).refuses(1, &["the policy of `FooBar` is about version `v2`", "--all-versions"]);
+    delete(&["--version", "v2"]).refuses(1, &["the policy of `FooBar` uses version `v2`", "--all-versions"]);
     webhook(dir.path(), "delete", &["--policy"]).succeeds();
     webhook(dir.path(), "create", &["--policy=mutating", "--version", "v2"]).succeeds();
     let flag = "with `kubewright delete webhook --group test --kind FooBar --policy=mutating`";
-    delete(&["--version", "v2"]).refuses(1, &["the mutating policy of `FooBar` is about version `v2`", flag]);
+    delete(&["--version", "v2"]).refuses(1, &["the mutating policy of `FooBar` uses version `v2`", flag]);
     delete(&["--all-versions"]).succeeds();
     assert!(!dir.path().join("src/policies").exists());
 }

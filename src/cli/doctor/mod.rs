@@ -266,7 +266,10 @@ impl Foreign {
 /// A project of an earlier release, which other commands refuse.
 fn earlier(release: &Release, foreign: &Foreign) -> Finding {
     let crates = [&foreign.earlier[..], &foreign.unchecked, &foreign.edited].concat();
-    let mut text = format!("of kubewright {release}, and this is kubewright {}", Release::own());
+    let mut text = format!(
+        "written by kubewright {release}, and this is kubewright {}",
+        Release::own()
+    );
     if !crates.is_empty() {
         text.push_str(&format!(
             "; its crates differ from this release's: {}",

@@ -42,7 +42,7 @@ pub fn finding(session: &Session) -> Result<Finding> {
         ),
         false => {
             let text = format!(
-                "the project is of kubewright {release}, and `Cargo.lock` has its crates in version {}",
+                "the project was written by kubewright {release}, and `Cargo.lock` has kubewright's crates in version {}",
                 locked.join(", ")
             );
             Finding::new("project", Verdict::Warning, text)

@@ -69,7 +69,7 @@ impl Known {
             return None;
         }
         let text = format!(
-            "`{crd}` is stored as {storage}, and was as {}: a cluster may still have such objects",
+            "objects of `{crd}` are stored as {storage}, and were stored as {}: a cluster may still have objects of that version",
             former.join(" and ")
         );
         let hint = "run `make migrate-storage` on every cluster; then `kubewright delete api` may remove that version";
@@ -93,7 +93,7 @@ impl Known {
         }
         if installed != self.storage {
             let text = format!(
-                "`{name}` of the cluster stores {installed}, and the project {}",
+                "`{name}` of the cluster stores objects as {installed}, and that of the project as {}",
                 self.storage
             );
             return warning(text, "run `make install` or `make deploy`, then `make migrate-storage`");
@@ -183,6 +183,9 @@ mod tests {
             "{text}"
         );
         let (_, text) = said(&known("v2", &["v1"]), &crd("v1", &["v1"])).unwrap();
-        assert!(text.ends_with("stores v1, and the project v2"), "{text}");
+        assert!(
+            text.ends_with("stores objects as v1, and that of the project as v2"),
+            "{text}"
+        );
     }
 }

@@ -15,9 +15,9 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Writes `etcd` and `kube-apiserver` for controller-runtime's envtest, fabric8's
-kube-api-test and similar tools. Both are copies of the kubewright program,
-whose file name selects the program to act as. If PATH has a kubectl, a link to
-it is added.
+kube-api-test and similar tools. Both are copies of the kubewright program:
+each acts as the program whose name its file has. If PATH has a kubectl, a link
+to it is added.
 
 Examples:
   source <(kubewright envtest)
@@ -26,7 +26,7 @@ Examples:
 pub struct Args {
     #[command(flatten)]
     _no: NoProject,
-    /// The folder to write [default: `kubewright/envtest` in the user's folder of data]
+    /// The folder to write [default: `kubewright/envtest` in the user's data folder]
     #[arg(long, value_name = "DIR")]
     bin_dir: Option<PathBuf>,
     /// Output: the line to export, or the path of the folder

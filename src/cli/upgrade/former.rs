@@ -30,7 +30,9 @@ pub fn upgrade(session: Session, dry_run: bool) -> Result<()> {
     let project = session.project.clone();
     if outcome.changes.is_empty() {
         let own = &project.version;
-        report::note(&format!("nothing to do: the project is of kubewright {own} already"));
+        report::note(&format!(
+            "nothing to do: the project is upgraded to kubewright {own} already"
+        ));
         return Ok(());
     }
     session.finish(&project, outcome, dry_run).map(drop)

@@ -21,10 +21,10 @@ use std::path::{Path, PathBuf};
 /// Flags of `upgrade`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Managed files and vendored crates are replaced. Your files are merged: what you
-changed since the earlier release, and what this release changes. Where both
-changed the same lines, both stand between conflict markers, and the command
-exits with 1. It needs neither git nor a network.
+Managed files and vendored crates are replaced. Your own files get a three-way
+merge of your changes and the changes of this release. Lines that both changed
+are written with conflict markers, and the command then exits with 1. It needs
+neither git nor a network.
 
 Examples:
   kubewright upgrade --dry-run
@@ -33,7 +33,7 @@ pub struct Args {
     /// The release to upgrade to; a kubewright upgrades only to its own [default: this one]
     #[arg(long, value_name = "RELEASE")]
     to: Option<Release>,
-    /// Record the current state of your own templates
+    /// The folder of your own templates, whose current state is recorded in PROJECT
     #[arg(long, value_name = "DIR")]
     templates: Option<PathBuf>,
     /// Show the changes as a diff, and write nothing
@@ -56,7 +56,7 @@ pub fn run(dir: &Path, args: Args) -> Result<()> {
     }
     if from == own && args.templates.is_some() {
         return Err(Usage::error(format!(
-            "the project is of kubewright {own} already, so there is no upgrade that could record `--templates`\n\n\
+            "the project is upgraded to kubewright {own} already, so no upgrade can record `--templates`\n\n\
              hint: `kubewright sync --templates DIR` records them"
         )));
     }
@@ -76,7 +76,7 @@ pub fn run(dir: &Path, args: Args) -> Result<()> {
     session.finish(&project, outcome, args.dry_run)?;
     for path in unlisted {
         report::note(&format!(
-            "nothing reads `{path}` any more, because the `kustomization.yaml` beside it no longer lists it: bring what you changed to {own} by hand"
+            "nothing reads `{path}` any more, because the `kustomization.yaml` beside it no longer lists it: move your changes of it to the files of {own} by hand"
         ));
     }
     for path in deleted {
@@ -86,7 +86,7 @@ pub fn run(dir: &Path, args: Args) -> Result<()> {
     }
     for path in ejected {
         report::note(&format!(
-            "`{path}` is yours, and stays as it is: bring it to {own} by hand where it no longer fits the other crates"
+            "`{path}` is ejected, so it is not upgraded: adapt it to the crates of {own} by hand"
         ));
     }
     finished(&conflicting, [&from, &own], args.dry_run)?;
@@ -164,13 +164,13 @@ fn finished(conflicting: &[RelPath], [from, own]: [&Release; 2], dry_run: bool) 
             "\nan upgrade from {from} to {own} makes these changes, without conflicts"
         )),
         (true, false) => report::note(&format!(
-            "\nthe project is of kubewright {own} now; it was of {from}; see {}/blob/v{own}/CHANGELOG.md\n\nnext:\n  make manifests build test",
+            "\nupgraded the project from kubewright {from} to {own}; see {}/blob/v{own}/CHANGELOG.md\n\nnext:\n  make manifests build test",
             env!("CARGO_PKG_REPOSITORY")
         )),
         (false, true) => return Err(conflicts("the upgrade would write conflict markers", conflicting)),
         (false, false) => {
             let what = format!(
-                "the project is of kubewright {own} now, with conflicts between your changes and those of the release"
+                "the project is upgraded to kubewright {own}, with conflicts between your changes and those of the release"
             );
             return Err(conflicts(&what, conflicting));
         }

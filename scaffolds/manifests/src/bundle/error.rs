@@ -69,7 +69,9 @@ pub enum BundleError {
         field: String,
     },
     /// OLM refuses webhooks for this group.
-    #[error("OLM accepts no webhook for the API group `{group}`, as `{webhook}` is\n\nhint: {LEAVE_OUT}")]
+    #[error(
+        "OLM accepts no webhook for the API group `{group}`, and `{webhook}` has a rule for it\n\nhint: {LEAVE_OUT}"
+    )]
     Group {
         /// The name of the webhook.
         webhook: String,
@@ -93,7 +95,7 @@ pub enum BundleError {
     Service(String),
     /// The name of the Service that OLM makes is too long.
     #[error(
-        "OLM would call the Service of the webhooks `{0}`, which is longer than 63 characters\n\nhint: choose a shorter `namePrefix` in config/default/kustomization.yaml"
+        "under OLM the name of the Service of the webhooks would be `{0}`, which is longer than 63 characters\n\nhint: choose a shorter `namePrefix` in config/default/kustomization.yaml"
     )]
     ServiceName(String),
     /// OLM mounts its certificates in one folder.
@@ -107,13 +109,11 @@ pub enum BundleError {
         folder: &'static str,
     },
     /// OLM selects the namespaces that the operator watches.
-    #[error(
-        "`{0}` says which namespaces the operator watches, and under OLM an OperatorGroup does\n\nhint: {LEAVE_OUT}"
-    )]
+    #[error("`{0}` selects the namespaces to watch, and under OLM an OperatorGroup selects them\n\nhint: {LEAVE_OUT}")]
     Watched(String),
     /// OLM demands that an operator with converters watches all namespaces.
     #[error(
-        "a kind has a converter, which OLM accepts of operators for all namespaces only, and this one watches its own"
+        "a kind has a conversion webhook, which OLM accepts only if the operator watches all namespaces, and this operator watches its own"
     )]
     Conversion,
     /// Two objects have one file.

@@ -342,7 +342,7 @@ pub(super) const PROCESS: [Row; 4] = [
         panels: &[
             Panel {
                 title: "Time that is left",
-                description: "An own certificate is renewed when 30 of its 90 days are left.",
+                description: "The operator renews its own certificates when 30 of their 90 days are left.",
                 unit: SECONDS,
                 queries: &[
                     (

@@ -77,9 +77,9 @@ pub struct Options {
     #[arg(long, value_name = "FILE", default_value = "tls.key", hide_short_help = true)]
     pub webhook_cert_key: String,
 
-    /// Prefix that kustomize adds to the Services and Secrets of webhooks and metrics, and to configurations
-    /// [default: as in the name of its ServiceAccount, which ends with `controller-manager` and a suffix; outside of a cluster, the
-    /// operator's name and `-`]
+    /// Prefix that kustomize adds to the names of the Services and Secrets of webhooks and metrics, and of webhook configurations
+    /// [default: the part of the ServiceAccount's name before `controller-manager`; outside of a cluster, the operator's name and
+    /// `-`]
     #[arg(long, value_name = "PREFIX", hide_short_help = true)]
     pub webhook_name_prefix: Option<String>,
 
@@ -117,7 +117,7 @@ pub struct Options {
     #[arg(long, value_name = "NAMESPACE", value_parser = namespace)]
     pub leader_election_namespace: Option<String>,
 
-    /// Time that other replicas wait for a lease that is not renewed
+    /// Let another replica acquire the lease if it is not renewed for this time
     #[arg(long, value_name = "DURATION", default_value = "15s", value_parser = duration, hide_short_help = true)]
     pub leader_elect_lease_duration: Duration,
 
@@ -154,11 +154,11 @@ pub struct Options {
     #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = duration)]
     pub graceful_shutdown_timeout: Duration,
 
-    /// Time without progress of a cache that is being filled, after which the process ends; 0 for no limit
+    /// End the process if a cache that is being filled makes no progress for this time; 0 for no limit
     #[arg(long, value_name = "DURATION", default_value = "2m", value_parser = duration, hide_short_help = true)]
     pub cache_sync_timeout: Duration,
 
-    /// Silence of a watch, after which it is restarted; API servers send a bookmark each minute; 0 for no limit
+    /// Restart a watch that has received nothing for this time; API servers send a bookmark each minute; 0 for no limit
     #[arg(long, value_name = "DURATION", default_value = "90s", value_parser = duration, hide_short_help = true)]
     pub watch_silence_timeout: Duration,
 
@@ -191,7 +191,7 @@ pub struct Options {
 /// The commands of an operator besides running its controllers.
 #[derive(Clone, Debug, Subcommand)]
 pub enum Command {
-    /// Write the permissions that the operator's controllers need, as RBAC roles, the webhooks' configurations, and the policies
+    /// Write the RBAC roles that the operator's controllers need, the webhook configurations and the admission policies
     Manifests {
         /// Folder to write to
         #[arg(long, value_name = "FOLDER", default_value = "config/rbac")]
@@ -206,7 +206,7 @@ pub enum Command {
         #[arg(long)]
         check: bool,
     },
-    /// Store all objects of the operator's kinds in the present storage version, so that others can be removed
+    /// Store all objects of the operator's kinds in the current storage version, so that earlier versions can be removed
     MigrateStorage {
         /// Write nothing; print what is left, and fail if there is something
         #[arg(long)]

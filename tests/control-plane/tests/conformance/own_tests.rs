@@ -14,7 +14,7 @@ fn the_projects_own_tests_pass_on_an_existing_cluster_and_leave_no_objects() -> 
             .env_remove("KUBEBUILDER_ASSETS")
             .env("KUBECONFIG", case.stage.plane.kubeconfig());
         let said = run(&mut tests)?;
-        let passed = "an_object_is_served_from_creation_to_deletion ... ok";
+        let passed = "an_object_is_reconciled_from_creation_to_deletion ... ok";
         ensure!(said.contains(passed), "{said}");
         if !case.stage.plane.has_controllers() {
             say("SKIPPED: no kube-controller-manager, so namespaces are not deleted");

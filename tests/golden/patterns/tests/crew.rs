@@ -13,7 +13,7 @@ const CHILD: &str = "sample";
 const READY: &str = "Ready";
 
 #[tokio::test]
-async fn an_object_is_served_from_creation_to_deletion() -> Result<()> {
+async fn an_object_is_reconciled_from_creation_to_deletion() -> Result<()> {
     let cluster = TestCluster::start().await?;
     let operator = cluster.run_operator(OPERATOR).await?;
     let (client, namespace) = (cluster.client(), cluster.namespace());

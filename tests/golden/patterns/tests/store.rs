@@ -147,7 +147,7 @@ impl World {
         Ok(())
     }
 
-    /// Waits until the object is ready, with so many Pods of this version. The operator's clock goes on meanwhile.
+    /// Waits until the object is ready, with this many Pods of this version. The operator's clock goes on meanwhile.
     async fn settles(
         &self,
         operator: &mut RunningOperator,

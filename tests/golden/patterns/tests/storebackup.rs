@@ -16,7 +16,7 @@ const OPERATOR: Program = kubewright_runtime::operator!("foobar-operator");
 const DAY: Duration = Duration::from_secs(24 * 3600);
 
 #[tokio::test]
-async fn backups_follow_the_schedule_and_the_last_one_the_deletion() -> Result<()> {
+async fn backups_follow_the_schedule_and_a_deletion_waits_for_a_final_one() -> Result<()> {
     let Some(world) = World::start().await? else {
         return Ok(());
     };
@@ -136,7 +136,7 @@ impl World {
         Ok(operator)
     }
 
-    /// Waits until the object is ready and has so many backups, which all have succeeded.
+    /// Waits until the object is ready and has this many backups, which have all succeeded.
     async fn settles(&self, operator: &mut RunningOperator, backups: usize) -> Result<()> {
         wait_for("a steady state", async || {
             operator.advance(Duration::from_secs(5))?;

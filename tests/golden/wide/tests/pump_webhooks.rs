@@ -11,7 +11,7 @@ const OPERATOR: Program = kubewright_runtime::operator!("foobar-operator");
 const CONTACT: &str = "water.example.com/contact";
 
 #[tokio::test]
-async fn the_api_server_asks_the_webhooks() -> Result<()> {
+async fn the_api_server_calls_the_webhooks() -> Result<()> {
     let cluster = TestCluster::start().await?;
     cluster.require_webhooks()?;
     let operator = cluster.run_operator(OPERATOR).await?;

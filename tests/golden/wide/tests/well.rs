@@ -13,7 +13,7 @@ const CHILD: &str = "sample-well";
 const GREETING: &str = "foobar-operator.example.com/greeting";
 
 #[tokio::test]
-async fn an_object_that_asks_gets_a_config_map() -> Result<()> {
+async fn an_annotated_object_gets_a_config_map() -> Result<()> {
     let cluster = TestCluster::start().await?;
     let operator = cluster.run_operator(OPERATOR).await?;
     let (client, namespace) = (cluster.client(), cluster.namespace());

@@ -83,7 +83,7 @@ fn namespaces_that_the_deployment_names_are_refused() {
     }
     let mut objects = project();
     container(&mut objects)["env"] = json!([{"name": "WATCH_NAMESPACE", "value": "a"}]);
-    assert!(refused(&objects).starts_with("`WATCH_NAMESPACE` says"));
+    assert!(refused(&objects).starts_with("`WATCH_NAMESPACE` selects"));
     container(&mut objects)["env"] = json!([{"name": "WATCH_NAMESPACE", "value": ""}]);
     container(&mut objects)["args"] = json!(["--namespace-selector", "team=a"]);
     assert!(made(&objects).is_ok(), "these watch all namespaces");
@@ -99,6 +99,6 @@ fn a_project_without_an_operator_and_names_that_are_too_long_are_refused() {
         .replace("foo-", &format!("{base}-"));
     objects = serde_json::from_str(&text).unwrap();
     assert!(refused(&objects).starts_with(&format!(
-        "OLM would call the Service of the webhooks `{base}-controller-manager-service`"
+        "under OLM the name of the Service of the webhooks would be `{base}-controller-manager-service`"
     )));
 }

@@ -53,7 +53,7 @@ impl Reconciler<Report> for ReportReconciler {
         // A run that has ended is not repeated, even if its Job is deleted.
         let status = object.status.clone().unwrap_or_default();
         if let Some(end) = status.completion_time {
-            return delete_in_time(cx, &object, &end).await;
+            return delete_after_ttl(cx, &object, &end).await;
         }
         let wanted = job(&object, &self.image);
         let name = wanted.name_any();
@@ -92,7 +92,7 @@ impl Reconciler<Report> for ReportReconciler {
         })
         .await?;
         match end {
-            Some(end) => delete_in_time(cx, &object, &end).await,
+            Some(end) => delete_after_ttl(cx, &object, &end).await,
             None => Ok(Action::Done),
         }
     }
@@ -121,8 +121,8 @@ async fn result(cx: &Context<Report>, job: &Job) -> Result<Option<String>> {
     Ok(message)
 }
 
-/// Deletes an object once its time is over.
-async fn delete_in_time(cx: &Context<Report>, object: &Report, end: &Time) -> Result<Action> {
+/// Deletes an object `ttlSecondsAfterFinished` after the end of its run.
+async fn delete_after_ttl(cx: &Context<Report>, object: &Report, end: &Time) -> Result<Action> {
     let Some(seconds) = object.spec.ttl_seconds_after_finished else {
         return Ok(Action::Done);
     };
@@ -131,7 +131,7 @@ async fn delete_in_time(cx: &Context<Report>, object: &Report, end: &Time) -> Re
         return Ok(Action::At(due));
     }
     let objects: Api<Report> = Api::namespaced(cx.client().clone(), cx.namespace());
-    // Not another object that has got its name meanwhile.
+    // Only this object: meanwhile another object may have been created with its name.
     let this = Preconditions {
         uid: object.uid(),
         ..Preconditions::default()

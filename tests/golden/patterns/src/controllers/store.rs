@@ -47,7 +47,7 @@ const READY: &str = "Ready";
 /// The condition that reports whether most members are healthy.
 const AVAILABLE: &str = "Available";
 
-/// The times between two looks at the members, during work and without: they do not report by themselves.
+/// The intervals at which members are polled, during work and without: members send no notifications.
 const WORKING: Duration = Duration::from_secs(5);
 const STEADY: Duration = Duration::from_secs(60);
 
@@ -85,7 +85,7 @@ fn controller() -> Controller<Store> {
         .rule(&[""], &["pods"], &["list", "delete"])
         .rule(&[""], &["persistentvolumeclaims"], &["list", "patch"])
         .rule(&[""], &["persistentvolumeclaims"], &["delete"])
-        // Claims grow by another StatefulSet, with the same Pods.
+        // Claim templates cannot be changed: to grow claims, the StatefulSet is deleted without its Pods, and created again.
         .rule(&["apps"], &["statefulsets"], &["delete"])
         // Backups and restores outlive the object, so it does not own them.
         .watches::<StoreBackup>(|it| vec![target(it, &it.spec.target)])

@@ -1,4 +1,5 @@
-//! Runs a Job for each StoreBackup, which backs up a Store. Another one deletes the data with the object.
+//! Runs a Job for each StoreBackup, which backs up a Store. When the object is deleted, a second Job deletes
+//! the data.
 
 use std::sync::Arc;
 

@@ -134,7 +134,7 @@ impl Reconciler<Tick> for TickReconciler {
         let success = success.max(status.last_successful_time.map(|time| time.0));
         let active = runs.iter().filter(|run| run.success.is_none());
         let active: Vec<_> = active.map(|run| run.job.name_any()).collect();
-        // Before a Job is deleted, because only the status has its time then.
+        // Write the times before Jobs are deleted: afterwards, only the status contains them.
         cx.patch_status(|status| {
             status.observed_generation = object.metadata.generation;
             status.last_schedule_time = last.map(Time);
@@ -146,7 +146,7 @@ impl Reconciler<Tick> for TickReconciler {
         cx.delete_children(&plan.delete).await?;
         if let Some(at) = plan.start {
             let created = cx.create_once(job(&object, at, &self.image)).await;
-            // If the name is taken, the schedule goes on all the same.
+            // If another object has the name, `reconcile` runs again at the next scheduled time at the latest.
             created.map_err(|error| match plan.next {
                 Some(next) => error.with_deadline(next),
                 None => error,

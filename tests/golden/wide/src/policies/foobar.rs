@@ -52,7 +52,7 @@ mod tests {
     }
 
     #[test]
-    fn any_name_will_do_in_other_namespaces() {
+    fn any_name_is_allowed_in_a_namespace_without_the_label() {
         let create = Trial::create(&object("sample"));
         assert!(create.refusals(&policy()).is_empty());
     }

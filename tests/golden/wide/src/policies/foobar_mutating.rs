@@ -53,7 +53,7 @@ mod tests {
     }
 
     #[test]
-    fn in_other_namespaces_objects_stay_as_they_are() {
+    fn objects_in_a_namespace_without_the_label_stay_unchanged() {
         assert_eq!(create().mutate(&policy()), Mutated::Unchanged);
     }
 }

@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_creates_an_object_is_its_contact() {
+    fn the_contact_defaults_to_the_user_who_creates_the_object() {
         let mut object = object("world");
         set_contact(&mut object, "jane");
         assert_eq!(object.annotations()[CONTACT], "jane");

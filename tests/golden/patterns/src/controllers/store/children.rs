@@ -40,8 +40,8 @@ impl<'a> Shape<'a> {
 }
 
 impl<M> Work<'_, M> {
-    /// Applies all children but a new StatefulSet. An existing one keeps its shape, and gets the newest template, which each
-    /// member gets when it is restarted.
+    /// Applies all children, but creates no StatefulSet. An existing StatefulSet keeps its shape and gets the newest template, from
+    /// which the Pod of a member is created when the member is restarted.
     pub async fn apply_children(&self) -> Result<()> {
         // The password is made once, and never changed.
         self.cx.create_once(self.secret()?).await?;

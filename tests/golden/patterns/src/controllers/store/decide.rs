@@ -71,7 +71,7 @@ pub enum Volume {
 /// A step, with the ordinals of its members.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Step {
-    /// Create the StatefulSet with so many members.
+    /// Create the StatefulSet with this many members.
     Create(i32),
     /// Enlarge the claims of these members.
     Grow(Vec<i32>),
@@ -94,7 +94,7 @@ pub enum Step {
     Done,
 }
 
-/// At most one member is down at a time, except for members that are down already.
+/// A healthy member is stopped only while all members are healthy.
 pub fn next(spec: &StoreSpec, seen: &Observed) -> Step {
     if spec.paused {
         return Step::Paused;
@@ -106,15 +106,16 @@ pub fn next(spec: &StoreSpec, seen: &Observed) -> Step {
     if !set.is_observed {
         return wait("the StatefulSet has not been observed yet");
     }
-    // Its Job works with all members, whatever happens to one of them meanwhile. A full volume may be why it does not end.
+    // The Job of a restore works with all members, so members are left alone until it ends. Only volumes grow, because a full
+    // volume may be the reason why it does not end.
     if let Some(name) = &seen.restoring {
-        let small = with(seen, |member| member.volume == Volume::Small);
+        let small = ordinals_where(seen, |member| member.volume == Volume::Small);
         if small.is_empty() {
             return Step::Restore(name.clone());
         }
         return Step::Grow(small);
     }
-    // It takes no time: another object waits for the end.
+    // These steps take no time: the controller of the backups runs the Jobs and waits for them.
     if let Some(at) = seen.backups.due {
         return Step::BackUp(at);
     }
@@ -122,7 +123,7 @@ pub fn next(spec: &StoreSpec, seen: &Observed) -> Step {
         return Step::Forget(seen.backups.surplus.clone());
     }
     // First: a full volume may be the reason why members are down.
-    let small: Vec<_> = with(seen, |member| member.volume == Volume::Small);
+    let small: Vec<_> = ordinals_where(seen, |member| member.volume == Volume::Small);
     if !small.is_empty() {
         return Step::Grow(small);
     }
@@ -130,7 +131,7 @@ pub fn next(spec: &StoreSpec, seen: &Observed) -> Step {
         return Step::Release;
     }
     // The newest template may be the remedy.
-    if let Some(broken) = with(seen, |it| it.outdated && it.problem.is_some()).last() {
+    if let Some(broken) = ordinals_where(seen, |it| it.outdated && it.problem.is_some()).last() {
         return Step::Restart(*broken);
     }
     let count = seen.members.len() as i32;
@@ -154,7 +155,7 @@ pub fn next(spec: &StoreSpec, seen: &Observed) -> Step {
     if count > spec.members {
         return Step::Remove(count - 1);
     }
-    if let Some(outdated) = with(seen, |member| member.outdated).last() {
+    if let Some(outdated) = ordinals_where(seen, |member| member.outdated).last() {
         return Step::Restart(*outdated);
     }
     if count < spec.members {
@@ -163,13 +164,13 @@ pub fn next(spec: &StoreSpec, seen: &Observed) -> Step {
     if let Some(fault) = &seen.backups.fault {
         return wait(fault);
     }
-    match with(seen, |it| it.volume == Volume::Growing).first() {
+    match ordinals_where(seen, |it| it.volume == Volume::Growing).first() {
         Some(ordinal) => wait(format!("the volume of member {ordinal} is growing")),
         None => Step::Done,
     }
 }
 
-fn with(seen: &Observed, is: impl Fn(&Member) -> bool) -> Vec<i32> {
+fn ordinals_where(seen: &Observed, is: impl Fn(&Member) -> bool) -> Vec<i32> {
     let members = seen.members.iter().filter(|member| is(member));
     members.map(|member| member.ordinal).collect()
 }
@@ -189,7 +190,7 @@ impl Step {
             Self::Remove(_) => "Removing",
             Self::Add(_) => "Adding",
             Self::BackUp(_) => "BackingUp",
-            Self::Forget(_) => "Forgetting",
+            Self::Forget(_) => "DeletingBackups",
             Self::Restore(_) => "Restoring",
             Self::Wait(_) => "Waiting",
             Self::Paused => "Paused",

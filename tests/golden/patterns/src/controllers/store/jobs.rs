@@ -11,13 +11,13 @@ use kubewright_runtime::{Completion, Result};
 use super::children::of;
 use super::name_of;
 
-/// The commands of the Jobs, in the image of the members: replace them. The variable `BACKUP` is the name of the data, the same in
-/// all three; `DELETE` has no other one. `BACK_UP` and `RESTORE` also get `HOST`, `TYPE`, and the Secret of the members.
+/// The commands of the Jobs, in the image of the members: replace them. All three get the environment variable `BACKUP`, the name of
+/// the data. `BACK_UP` and `RESTORE` also get `HOST`, `TYPE`, and the variables of the members' Secret.
 pub const BACK_UP: &[&str] = &["back-up"];
 pub const RESTORE: &[&str] = &["restore"];
 pub const DELETE: &[&str] = &["delete-backup"];
 
-/// The time between two looks at something that a step waits for.
+/// The interval at which a step that waits is tried again.
 pub const PAUSE: Duration = Duration::from_secs(5);
 
 /// The next step of an object that runs one Job.

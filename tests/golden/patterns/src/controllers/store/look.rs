@@ -1,4 +1,5 @@
-//! Reads what a decision needs: from the API server and not from a cache, because the next step depends on the last one.
+//! Reads what a decision needs: Pods and claims from the API server, because they must show the last step; other objects from the
+//! cache.
 
 use std::sync::Arc;
 

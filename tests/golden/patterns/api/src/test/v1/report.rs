@@ -35,7 +35,7 @@ use serde::{Deserialize, Serialize};
     )
 )]
 #[serde(rename_all = "camelCase")]
-#[x_kube(validation = ("self == oldSelf", "the run has begun: create another object"))]
+#[x_kube(validation = ("self == oldSelf", "the spec cannot be changed: create another object"))]
 pub struct ReportSpec {
     /// The name of whatever this object is about; an example to replace.
     #[schemars(length(min = 1))]

@@ -53,7 +53,7 @@ pub struct StoreSpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub r#type: Option<String>,
 
-    /// The tag of the image, as `1.2.3`. It can only rise.
+    /// The tag of the image, such as `1.2.3`. It can only increase.
     #[schemars(
         length(max = 11),
         regex(pattern = r"^[0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3}$")
@@ -72,11 +72,11 @@ pub struct StoreSpec {
     /// The volume of each member.
     pub storage: StoreStorage,
 
-    /// Whether the operator leaves everything as it is.
+    /// Whether reconciliation is paused: while this is true, the operator changes nothing.
     #[serde(default)]
     pub paused: bool,
 
-    /// Its backups. Without it, they are made on request alone.
+    /// The settings of automatic backups. Without them, backups are made only on request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub backups: Option<StoreBackups>,
 }
@@ -93,7 +93,7 @@ fn three() -> i32 {
     "volumes keep their class"
 ))]
 pub struct StoreStorage {
-    /// Its size, as `10Gi`. It can only grow.
+    /// The size of the volume, such as `10Gi`. It can only grow.
     #[x_kube(validation = (
         "quantity(string(self)).compareTo(quantity(string(oldSelf))) >= 0",
         "volumes cannot shrink"
@@ -101,7 +101,7 @@ pub struct StoreStorage {
     #[schemars(extend("maxLength" = 20))]
     pub size: Quantity,
 
-    /// Its StorageClass, which has to allow expansion if volumes are to grow. Without it, the default one.
+    /// The StorageClass of the volume, which must allow expansion if volumes are to grow. Without it, the cluster's default StorageClass.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 253))]
     pub class: Option<String>,
@@ -111,16 +111,16 @@ pub struct StoreStorage {
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StoreBackups {
-    /// The times, in UTC, as `0 3 * * *` or `@daily`.
+    /// The schedule of backups in cron format, in UTC, such as `0 3 * * *` or `@daily`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub schedule: Option<String>,
 
-    /// The number of backups of the schedule that are kept, and of failed ones.
+    /// The number of scheduled backups to keep of each outcome, succeeded and failed.
     #[serde(default = "seven")]
     #[schemars(range(min = 1, max = 999))]
     pub keep: i32,
 
-    /// Whether a last backup has to succeed before a deleted object goes.
+    /// Whether the deletion of an object waits until a final backup has succeeded.
     #[serde(default)]
     pub on_deletion: bool,
 }

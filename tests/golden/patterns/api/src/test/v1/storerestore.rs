@@ -34,7 +34,7 @@ use serde::{Deserialize, Serialize};
     )
 )]
 #[serde(rename_all = "camelCase")]
-#[x_kube(validation = ("self == oldSelf", "the run has begun: create another object"))]
+#[x_kube(validation = ("self == oldSelf", "the spec cannot be changed: create another object"))]
 pub struct StoreRestoreSpec {
     /// The name of the Store to restore, in the same namespace.
     #[schemars(length(min = 1))]

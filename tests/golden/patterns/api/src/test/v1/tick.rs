@@ -45,16 +45,16 @@ pub struct TickSpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub r#type: Option<String>,
 
-    /// The times, as `30 2 * * *` or `@hourly`.
+    /// The schedule in cron format, such as `30 2 * * *` or `@hourly`.
     #[schemars(length(min = 1, max = 100))]
     pub schedule: String,
 
-    /// The time zone of the schedule, as `Europe/Berlin`. Without it, UTC.
+    /// The time zone of the schedule, such as `Europe/Berlin`. Without it, UTC.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 100))]
     pub time_zone: Option<String>,
 
-    /// The action at a time at which an earlier Job is still running.
+    /// The policy for a scheduled time at which an earlier Job is still running.
     #[serde(default)]
     pub concurrency_policy: ConcurrencyPolicy,
 
@@ -63,7 +63,7 @@ pub struct TickSpec {
     #[schemars(range(min = 0))]
     pub starting_deadline_seconds: Option<i32>,
 
-    /// Whether no Job is created.
+    /// Whether the schedule is suspended: while this is true, no Job is created.
     #[serde(default)]
     pub suspend: bool,
 
@@ -83,7 +83,7 @@ pub struct TickSpec {
     pub retries: i32,
 }
 
-/// The action at a time at which an earlier Job is still running.
+/// The policy for a scheduled time at which an earlier Job is still running.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, JsonSchema, Serialize)]
 pub enum ConcurrencyPolicy {
     /// Both run.
@@ -115,11 +115,11 @@ pub struct TickStatus {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub observed_generation: Option<i64>,
 
-    /// The last time of the schedule that has got its Job.
+    /// The last scheduled time for which a Job was created.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_schedule_time: Option<Time>,
 
-    /// The last time of the schedule whose Job has succeeded.
+    /// The last scheduled time whose Job has succeeded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_successful_time: Option<Time>,
 
