@@ -72,6 +72,7 @@ fn ejecting(session: &Session, folder: &RelPath) -> Result<Vec<Change>> {
             kind: FileKind::Vendored,
             executable: false,
             text,
+            carried: None,
         };
         changes.push(Change {
             before: session.root.read(&path)?,

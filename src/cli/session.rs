@@ -203,6 +203,7 @@ pub fn project_change(before: Option<Vec<u8>>, text: String) -> Change {
             kind: FileKind::Managed,
             executable: false,
             text,
+            carried: None,
         }),
     }
 }

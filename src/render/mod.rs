@@ -48,6 +48,8 @@ pub struct File {
     pub executable: bool,
     /// Its whole text.
     pub text: String,
+    /// The hash of the text, if this program [can make it again](vendor::carried).
+    pub carried: Option<String>,
 }
 
 impl File {
@@ -152,6 +154,7 @@ fn file(kind: FileKind, text: String) -> File {
         kind,
         executable: text.starts_with("#!"),
         text,
+        carried: None,
     }
 }
 

@@ -3,7 +3,7 @@
 
 use super::{Rendered, Sources, file, header};
 use crate::plan::{FileKind, RelPath};
-use crate::project::Project;
+use crate::project::{Crates, Project};
 use anyhow::{Context, Result, bail};
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -31,16 +31,37 @@ pub type Texts = BTreeMap<String, String>;
 /// If the release cannot make archives.
 pub fn files(sources: &Sources, folder: &RelPath, name: &str, project: &Project) -> Result<Rendered> {
     let mut texts = sources.unit(name, project.crates)?;
-    let stamp = format!("# {}\n", header::line(&project.version, &hash(&texts)));
+    let mut hashes = hashes(&texts);
+    let stamp = format!("# {}\n", header::line(&project.version, &hash_of(&hashes)));
+    // The manifest of an archive gets the stamp, and other releases are in other programs.
+    hashes.retain(|path, _| path != MANIFEST && project.version == env!("CARGO_PKG_VERSION"));
     match texts.contains_key(SOURCE) {
         true => texts.entry(MANIFEST.to_owned()).or_default().insert_str(0, &stamp),
         false => drop(texts.insert(VERSION.to_owned(), stamp)),
     }
     let mut files = Rendered::new();
     for (path, text) in texts {
-        files.insert(folder.join(&path)?, file(FileKind::Vendored, text));
+        let mut file = file(FileKind::Vendored, text);
+        file.carried = hashes.remove(&path);
+        files.insert(folder.join(&path)?, file);
     }
     Ok(files)
+}
+
+/// The texts in vendored crates that this program can make again, by their hashes. It takes a while.
+///
+/// # Errors
+/// If the release cannot make archives.
+pub fn carried() -> Result<BTreeMap<String, String>> {
+    let own = Sources::own();
+    let mut all = BTreeMap::new();
+    for name in own.crates() {
+        for form in [Crates::Archives, Crates::Vendored] {
+            let texts = own.unit(&name, form)?.into_values();
+            all.extend(texts.map(|text| (header::sha256(&text), text)));
+        }
+    }
+    Ok(all)
 }
 
 /// The first line of the manifest of an archive, and the rest; `None` for another manifest.
@@ -51,11 +72,18 @@ pub fn stamped(manifest: &str) -> Option<(&str, &str)> {
 
 /// The hash of all paths and texts of a crate without its release and hash.
 pub fn hash<P: AsRef<str> + Ord, T: AsRef<str>>(texts: &BTreeMap<P, T>) -> String {
-    let mut list = String::new();
-    for (path, text) in texts {
-        list.push_str(&format!("{} {}\n", header::sha256(text.as_ref()), path.as_ref()));
-    }
-    header::sha256(&list)
+    hash_of(&hashes(texts))
+}
+
+fn hashes<P: AsRef<str>, T: AsRef<str>>(texts: &BTreeMap<P, T>) -> BTreeMap<String, String> {
+    let texts = texts.iter();
+    let hash = |(path, text): (&P, &T)| (path.as_ref().to_owned(), header::sha256(text.as_ref()));
+    texts.map(hash).collect()
+}
+
+fn hash_of(hashes: &BTreeMap<String, String>) -> String {
+    let lines = hashes.iter().map(|(path, hash)| format!("{hash} {path}\n"));
+    header::sha256(&lines.collect::<String>())
 }
 
 /// Whether both have the same files, with CRLF read as LF.

@@ -229,7 +229,14 @@ fn follow(file: &Followed, found: Option<Vec<u8>>, outcome: &mut Outcome) {
 impl Outcome {
     /// Adds a change, unless the file is as wanted.
     pub(super) fn replace(&mut self, path: &RelPath, before: Option<Vec<u8>>, text: String, file: &File) {
-        let after = File { text, ..file.clone() };
+        let carried = file.carried.clone().filter(|_| text == file.text);
+        let (kind, executable) = (file.kind, file.executable);
+        let after = File {
+            kind,
+            executable,
+            text,
+            carried,
+        };
         if before.as_deref() != Some(after.bytes()) {
             self.changes.push(Change {
                 path: path.clone(),

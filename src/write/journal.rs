@@ -5,10 +5,12 @@ use super::beneath::Beneath;
 use super::change::Change;
 use super::disk::Disk;
 use crate::plan::RelPath;
-use crate::render::header::sha256;
+use crate::render::File;
+use crate::render::{header::sha256, vendor};
 use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// The folder at the project's root that exists only while a command writes.
@@ -24,6 +26,9 @@ pub const DONE: &str = "journal.done";
 #[derive(Serialize, Deserialize)]
 pub struct Journal<'a> {
     folder: Identity,
+    /// The release of the program that wrote it.
+    #[serde(default)]
+    release: String,
     /// In the order of execution.
     pub steps: Vec<Step<'a>>,
 }
@@ -46,7 +51,44 @@ pub struct Step<'a> {
     /// The hash of the earlier contents, so that an edit in the meantime is not lost.
     pub before: Option<String>,
     /// The new contents; `None` to delete it.
-    pub after: Option<Cow<'a, str>>,
+    pub after: Option<Contents<'a>>,
+}
+
+/// The new contents of a file.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Contents<'a> {
+    /// A text in the journal.
+    Text(Cow<'a, str>),
+    /// A text that the program can make again, which is not in the journal: crates are megabytes.
+    Carried {
+        /// Its hash.
+        carried: String,
+        #[serde(skip)]
+        text: Cow<'a, str>,
+    },
+}
+
+impl Contents<'_> {
+    /// The whole text.
+    pub fn text(&self) -> &str {
+        match self {
+            Self::Text(text) | Self::Carried { text, .. } => text,
+        }
+    }
+}
+
+impl<'a> From<&'a File> for Contents<'a> {
+    fn from(file: &'a File) -> Self {
+        let text = Cow::Borrowed(file.text.as_str());
+        match &file.carried {
+            Some(hash) => Self::Carried {
+                carried: hash.clone(),
+                text,
+            },
+            None => Self::Text(text),
+        }
+    }
 }
 
 impl<'a> Journal<'a> {
@@ -55,6 +97,7 @@ impl<'a> Journal<'a> {
         let identity = Identity::of(root, tree)?;
         Ok(Self {
             folder: identity,
+            release: env!("CARGO_PKG_VERSION").to_owned(),
             steps: changes.iter().map(Step::of).collect(),
         })
     }
@@ -85,7 +128,7 @@ impl<'a> Step<'a> {
             path: change.path.to_string(),
             executable: change.after.as_ref().is_some_and(|file| file.executable),
             before: change.before.as_deref().map(bytes_hash),
-            after: change.after.as_ref().map(|file| file.text.as_str().into()),
+            after: change.after.as_ref().map(Contents::from),
         }
     }
 }
@@ -123,10 +166,35 @@ pub fn pending(root: &Path, tree: &Beneath, disk: &dyn Disk) -> Result<Option<(J
     if !disk.is_recorded(&hash) {
         bail!(foreign());
     }
-    let journal: Journal = serde_json::from_str(&text).with_context(foreign)?;
-    match journal.folder.is(&Identity::of(root, tree)?) {
-        true => Ok(Some((journal, hash))),
-        false => bail!(foreign()),
+    let mut journal: Journal = serde_json::from_str(&text).with_context(foreign)?;
+    if !journal.folder.is(&Identity::of(root, tree)?) {
+        bail!(foreign());
+    }
+    journal.fill(vendor::carried)?;
+    Ok(Some((journal, hash)))
+}
+
+impl Journal<'_> {
+    /// Adds the texts that are not in the journal.
+    fn fill(&mut self, make: impl FnOnce() -> Result<BTreeMap<String, String>>) -> Result<()> {
+        let contents = self.steps.iter_mut().filter_map(|step| step.after.as_mut());
+        let mut lacking = contents.filter_map(|after| match after {
+            Contents::Text(_) => None,
+            Contents::Carried { carried, text } => Some((carried, text)),
+        });
+        let Some(first) = lacking.next() else { return Ok(()) };
+        let texts = make()?;
+        for (hash, text) in [first].into_iter().chain(lacking) {
+            let Some(found) = texts.get(hash) else {
+                bail!(
+                    "a command of kubewright {} was interrupted, and only that version can complete it\n\n\
+                     hint: run any command of it here, or delete `{FOLDER}/{JOURNAL}` to abandon what it has begun",
+                    self.release
+                );
+            };
+            *text = Cow::Owned(found.clone());
+        }
+        Ok(())
     }
 }
 

@@ -105,6 +105,7 @@ fn joined(path: &RelPath, texts: [&File; 2], text: &str, by_hand: &mut Vec<ByHan
     }
     let part = |nth: usize, text: &str| File {
         text: text.to_owned(),
+        carried: None,
         ..texts[nth].clone()
     };
     let found = relicense(text, [was.0, will.0]).unwrap_or_else(|| {
@@ -224,6 +225,7 @@ mod tests {
             kind,
             executable: false,
             text: text.to_owned(),
+            carried: None,
         }
     }
 

@@ -168,7 +168,7 @@ impl<'a> Writer<'a> {
         if let Some(contents) = &step.after {
             self.make_folders(&path, done).with_context(fail)?;
             let replaced = self.replaced(nth, &path, step).with_context(fail)?;
-            let bytes = contents.as_bytes();
+            let bytes = contents.text().as_bytes();
             let new = NewFile {
                 bytes,
                 executable: step.executable,
@@ -337,7 +337,7 @@ impl<'a> Writer<'a> {
             // The file is deleted already, but its empty folders may remain.
             return Ok(true);
         };
-        let wanted = step.after.as_ref().map(|text| text.as_bytes());
+        let wanted = step.after.as_ref().map(|contents| contents.text().as_bytes());
         if wanted == Some(found.as_slice()) {
             return Ok(false);
         }

@@ -128,6 +128,7 @@ fn change(path: &str, before: Option<&str>, after: Option<&str>) -> Change {
         kind: FileKind::Seeded,
         executable: text.starts_with("#!"),
         text: text.to_owned(),
+        carried: None,
     };
     Change {
         path: path.parse().unwrap(),
@@ -351,6 +352,20 @@ fn a_journal_is_completed_only_in_the_folder_of_its_command() {
     let moved = moved.path().join("moved");
     fs::rename(dir.path(), &moved).unwrap();
     assert_same(&outcomes().1, &settled(&moved));
+}
+
+#[test]
+fn a_text_that_another_release_carries_is_left_to_that_release() {
+    let (dir, mut changes) = scene();
+    changes[0].after.as_mut().unwrap().carried = Some("of another release".to_owned());
+    commit(dir.path(), FaultyDisk::new(5, Fault::Dies).0, &changes).unwrap_err();
+    let before = tree(dir.path());
+    let open = || Root::open_on(dir.path(), Access::Write, Box::new(real()), || {});
+    let error = format!("{:#}", open().err().unwrap());
+    assert!(error.contains("and only that version can complete it"), "{error}");
+    assert_same(&before, &tree(dir.path()));
+    fs::remove_file(dir.path().join(".kubewright/journal")).unwrap();
+    assert!(!open().unwrap().completed_another());
 }
 
 #[test]

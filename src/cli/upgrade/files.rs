@@ -135,6 +135,7 @@ mod tests {
                 kind: *kind,
                 executable: false,
                 text: (*text).to_owned(),
+                carried: None,
             };
             (path.parse().unwrap(), file)
         };

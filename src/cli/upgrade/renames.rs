@@ -46,6 +46,7 @@ mod tests {
                 kind: FileKind::Seeded,
                 executable: false,
                 text: (*text).to_owned(),
+                carried: None,
             };
             (path.parse().unwrap(), file)
         };
