@@ -93,7 +93,12 @@ impl<'w> Types<'w> {
     /// The name of the type that a schema refers to, and its definition. An optional value refers to it in a branch beside null.
     pub(crate) fn resolve(self, written: &'w Value) -> (Option<&'w str>, &'w Value) {
         if let Some(name) = written["$ref"].as_str().and_then(|path| path.strip_prefix(DEFINITIONS)) {
-            return (Some(name), &self.root["$defs"][name]);
+            let definition = &self.root["$defs"][name];
+            // A newtype refers to the type inside it.
+            return match definition["$ref"].is_string() && definition["properties"].is_null() {
+                true => self.resolve(definition),
+                false => (Some(name), definition),
+            };
         }
         let mut branches = branches(written).filter(|branch| branch["type"] != "null");
         match (branches.next(), branches.next()) {

@@ -116,6 +116,7 @@ mod hidden {
         source: Source,
         boxed: Option<Box<LabelSelector>>,
         wrapped: Wrapped,
+        named: Option<Named>,
         #[serde(flatten)]
         parts: Parts,
     }
@@ -129,6 +130,10 @@ mod hidden {
 
     #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
     struct Wrapped(Vec<LocalObjectReference>);
+
+    /// Refers to the type inside it by name.
+    #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+    struct Named(ResourceRequirements);
 
     #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
     #[serde(rename_all = "camelCase")]
@@ -145,6 +150,7 @@ mod hidden {
             r#"spec.source.selector.selector x-kubernetes-map-type "atomic""#,
             r#"spec.boxed x-kubernetes-map-type "atomic""#,
             r#"spec.wrapped[] x-kubernetes-map-type "atomic""#,
+            r#"spec.named.claims x-kubernetes-list-map-keys ["name"]"#,
             r#"spec.resources.claims x-kubernetes-list-map-keys ["name"]"#,
         ] {
             assert!(found.iter().any(|line| line == mark), "{mark}: {found:#?}");
