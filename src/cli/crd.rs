@@ -124,7 +124,10 @@ fn read(from: &str, conversion: Conversion) -> Result<String> {
         path => given::file(path.as_ref()),
     };
     match found {
-        Ok(text) => Ok(text),
+        Ok(text) => Ok(match stored_in_a_cluster(&text) {
+            Some((name, stored)) => reduced(&name, stored, conversion),
+            None => text,
+        }),
         Err(error) if error.kind() == ErrorKind::NotFound && is_name(from) => in_cluster(from, conversion),
         Err(error) => Err(error).with_context(|| {
             format!(
@@ -151,11 +154,25 @@ fn in_cluster(name: &str, conversion: Conversion) -> Result<String> {
     let found = cluster
         .definitions(&[name.to_owned()])
         .map_err(|why| anyhow!("{why}\n\n{hint}"))?;
-    let Some(mut stored) = found.into_iter().flatten().next() else {
+    let Some(stored) = found.into_iter().flatten().next() else {
         return Err(anyhow!(
             "there is no file `{name}`, and no CRD of that name in {version}\n\n{hint}"
         ));
     };
+    Ok(reduced(name, stored, conversion))
+}
+
+/// The name and the CRD of a text that a cluster has printed, such as the output of `kubectl get crd NAME --output yaml`. No other cluster accepts its
+/// uid.
+fn stored_in_a_cluster(text: &str) -> Option<(String, Value)> {
+    let found: Value = serde_yaml::from_str(text).ok()?;
+    let is_stored = found["kind"] == "CustomResourceDefinition" && found["metadata"]["uid"].is_string();
+    let name = found["metadata"]["name"].as_str().filter(|_| is_stored)?.to_owned();
+    Some((name, found))
+}
+
+/// The CRD without what belongs to its cluster.
+fn reduced(name: &str, mut stored: Value, conversion: Conversion) -> String {
     if conversion == Conversion::LeftOut
         && let Some(spec) = stored["spec"].as_object_mut()
     {
@@ -173,7 +190,7 @@ fn in_cluster(name: &str, conversion: Conversion) -> Result<String> {
         "spec": stored["spec"],
     });
     // A value of JSON has no keys or numbers that YAML lacks.
-    Ok(serde_yaml::to_string(&crd).expect("JSON is YAML"))
+    serde_yaml::to_string(&crd).expect("JSON is YAML")
 }
 
 #[cfg(test)]

@@ -12,9 +12,12 @@ pub fn of(api: Api) -> Option<String> {
     Some(text.collect())
 }
 
-/// The same as YAML.
+/// The same as YAML; empty without fields.
 pub fn yaml(api: Api) -> Option<String> {
-    serde_yaml::to_string(&fields(api)?).ok()
+    match fields(api)? {
+        Value::Object(fields) if fields.is_empty() => Some(String::new()),
+        fields => serde_yaml::to_string(&fields).ok(),
+    }
 }
 
 fn fields(api: Api) -> Option<Value> {
