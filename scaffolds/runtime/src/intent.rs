@@ -4,54 +4,23 @@
 //! manager owns and the intent no longer names. Because of the second, a plain subset check is not enough: it would
 //! never remove a dropped field.
 
+mod comparison;
 mod defaults;
 pub(crate) mod fields;
 mod items;
 mod quantity;
 mod steps;
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 pub use self::quantity::quantity_value;
 pub(crate) use self::steps::steps;
 use self::{
-    defaults::{CLAIMS, MAP_DEFAULTS, is_absent, is_empty, without_claim_defaults, without_default},
+    comparison::{Comparison, StringComparison},
+    defaults::{CLAIMS, FIELD_MAPS, has_default, is_absent, is_empty, without_claim_defaults, without_default},
     fields::is_leaf,
     items::{assigned, has_key, keys},
 };
-
-/// Fields of built-in kinds whose values, and all below, are quantities.
-const QUANTITIES: [&str; 8] = [
-    "averageValue",
-    "capacity",
-    "divisor",
-    "hard",
-    "limits",
-    "overhead",
-    "requests",
-    "sizeLimit",
-];
-
-/// The comparison of strings.
-#[derive(Clone, Copy, PartialEq)]
-enum StringComparison {
-    /// Byte by byte.
-    Plain,
-    /// As `Plain`, except for the [`QUANTITIES`] below.
-    Spec,
-    /// By their amounts.
-    Quantity,
-}
-
-impl StringComparison {
-    fn below(self, field: &str) -> Self {
-        match self {
-            Self::Plain if field == "spec" => Self::Spec,
-            Self::Spec if QUANTITIES.contains(&field) => Self::Quantity,
-            form => form,
-        }
-    }
-}
 
 /// Whether `observed` has every value of `intent`. `owned`, the `fieldsV1` of our field manager, decides how lists are
 /// compared: by key, as a set, or, if it does not contain the list's items, as one value.
@@ -59,22 +28,24 @@ impl StringComparison {
 /// Quantities are compared by their amounts. Any other value that the server stores in another form counts as
 /// different: the caller remembers the result of the first apply.
 pub(crate) fn is_met(intent: &Value, observed: &Value, owned: &Value) -> bool {
-    covers(intent, observed, owned, StringComparison::Plain)
+    covers(intent, observed, owned, Comparison::of(intent))
 }
 
-fn covers(intent: &Value, observed: &Value, owned: &Value, form: StringComparison) -> bool {
+fn covers(intent: &Value, observed: &Value, owned: &Value, form: Comparison) -> bool {
     match (intent, observed) {
-        (Value::Object(_), Value::Object(_)) if is_one_value(owned) => {
+        (Value::Object(_), Value::Object(_)) if form.exact_maps && is_one_value(owned) => {
             covers(intent, observed, &Value::Null, form) && covers(observed, intent, &Value::Null, form)
         }
         (Value::Object(intent), Value::Object(observed)) => {
             intent.iter().all(|(name, value)| match observed.get(name) {
                 // Somebody else has replaced it, as one value.
-                Some(Value::Object(_)) if !is_empty(value) && is_of_others(owned, name) => false,
-                Some(seen) if MAP_DEFAULTS.iter().any(|(map, ..)| map == name) => {
+                Some(seen) if is_of_others(value, seen, owned, name) => false,
+                Some(seen) if has_default(name) => {
                     let [intent, seen] = [value, seen].map(|map| without_default(name, map));
                     covers(&intent, &seen, below(owned, name), form.below(name))
                 }
+                // Once it is empty, the record of such a map looks like that of one value.
+                Some(Value::Object(_)) if is_empty(value) && FIELD_MAPS.contains(&name.as_str()) => true,
                 Some(seen) if name == CLAIMS => {
                     let (intent, seen) = (without_claim_defaults(value), without_claim_defaults(seen));
                     covers(&intent, &seen, below(owned, name), form.below(name))
@@ -84,24 +55,26 @@ fn covers(intent: &Value, observed: &Value, owned: &Value, form: StringCompariso
             })
         }
         (Value::Array(intent), Value::Array(observed)) => lists_agree(intent, observed, owned, form),
-        (Value::String(intent), Value::String(observed)) if form == StringComparison::Quantity => {
+        (Value::String(intent), Value::String(observed)) if form.strings == StringComparison::Quantity => {
             intent == observed || quantity::same(intent, observed)
         }
         _ => intent == observed,
     }
 }
 
-/// Whether a map is owned as one value, which its owner replaces, and not by its fields.
+/// Whether a map is owned as one value, which its owner replaces, and not by its fields. The record of a map of fields looks the same if
+/// others have taken over all its fields.
 fn is_one_value(owned: &Value) -> bool {
     owned.as_object().is_some_and(Map::is_empty)
 }
 
-/// Whether none of our field managers owns anything of this field, in a map of which they own other fields.
-fn is_of_others(owned: &Value, name: &str) -> bool {
-    owned.as_object().is_some_and(|fields| !fields.is_empty()) && fields::of(owned, name).is_none()
+/// Whether none of our field managers owns anything of this map of the intent, in a map of which they own other fields.
+fn is_of_others(intent: &Value, observed: &Value, owned: &Value, name: &str) -> bool {
+    let are_maps = intent.as_object().is_some_and(|map| !map.is_empty()) && observed.is_object();
+    are_maps && owned.as_object().is_some_and(|fields| !fields.is_empty()) && fields::of(owned, name).is_none()
 }
 
-fn lists_agree(intent: &[Value], observed: &[Value], owned: &Value, form: StringComparison) -> bool {
+fn lists_agree(intent: &[Value], observed: &[Value], owned: &Value, form: Comparison) -> bool {
     match reading(owned) {
         Reading::Map => {
             let (paths, keys): (Vec<_>, Vec<_>) = keys(owned).unzip();
@@ -146,7 +119,14 @@ pub(crate) fn selected(intent: &Value, observed: &Value, owned: &Value) -> Value
         (Value::Object(intent), Value::Object(observed)) => {
             let fields = intent.iter().map(|(name, value)| {
                 let seen = observed.get(name).unwrap_or(&Value::Null);
-                (name.clone(), selected(value, seen, below(owned, name)))
+                let below = below(owned, name);
+                let is_whole = is_one_value(below) || is_of_others(value, seen, owned, name);
+                let seen = if is_whole {
+                    seen.clone()
+                } else {
+                    selected(value, seen, below)
+                };
+                (name.clone(), seen)
             });
             Value::Object(fields.collect())
         }
@@ -154,8 +134,8 @@ pub(crate) fn selected(intent: &Value, observed: &Value, owned: &Value) -> Value
             let (paths, keys): (Vec<_>, Vec<_>) = keys(owned).unzip();
             let items = intent.iter().zip(assigned(intent, &keys)).map(|(item, nth)| {
                 let nth = nth?;
-                let seen = observed.iter().find(|seen| has_key(seen, &keys[nth]))?;
-                Some(selected(item, seen, &owned[paths[nth]]))
+                let place = observed.iter().position(|seen| has_key(seen, &keys[nth]))?;
+                Some(json!([place, selected(item, &observed[place], &owned[paths[nth]])]))
             });
             items.collect()
         }
@@ -196,7 +176,6 @@ fn below<'o>(owned: &'o Value, name: &str) -> &'o Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
 
     fn would_change(intent: &Value, observed: &Value, owned: &Value) -> bool {
         !is_met(intent, observed, owned) || !fields::surplus(intent, owned).is_null()
@@ -249,6 +228,21 @@ mod tests {
         assert!(!is_met(&less, &less, &json!({"f:other": {}})));
         assert!(is_met(&less, &more, &json!({"f:s": {"f:a": {}}})));
         assert_eq!(steps(&less, &more, &whole, &Value::Null), None);
+        let pods = ["Pod", "Service"].map(|kind| json!({"apiVersion": "v1", "kind": kind, "s": {"a": "1"}}));
+        let more = |pod: &Value| json!({"apiVersion": "v1", "kind": pod["kind"], "s": {"a": "1", "b": "2"}});
+        assert_eq!(pods.map(|pod| is_met(&pod, &more(&pod), &whole)), [true, false]);
+        // An empty map of fields, to which others have added some.
+        assert!(is_met(
+            &json!({"labels": {}}),
+            &json!({"labels": {"a": "1"}}),
+            &json!({"f:labels": {}})
+        ));
+        // What is remembered of a map that the intent cannot have differs with each of its keys.
+        let one = json!({"s": {"a": "2"}});
+        assert_ne!(
+            selected(&one, &json!({"s": {"a": "1"}}), &whole),
+            selected(&one, &json!({"s": {"a": "1", "b": "2"}}), &whole)
+        );
         let defaulted = json!({"fieldRef": {"fieldPath": "p", "apiVersion": "v1"}});
         assert!(is_met(
             &json!({"fieldRef": {"fieldPath": "p"}}),

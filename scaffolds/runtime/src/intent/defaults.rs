@@ -16,26 +16,40 @@ const CLAIM_DEFAULTS: [(&str, &str, &str); 4] = [
 
 /// Maps that are one value for field managers, in which API servers set a field: `SetDefaults_ObjectFieldSelector` of Kubernetes, and the
 /// quantity 0.
-pub(super) const MAP_DEFAULTS: [(&str, &str, &str); 2] =
-    [("fieldRef", "apiVersion", "v1"), ("resourceFieldRef", "divisor", "0")];
+const MAP_DEFAULTS: [(&str, &str, &str); 2] = [("fieldRef", "apiVersion", "v1"), ("resourceFieldRef", "divisor", "0")];
 
-/// Maps that servers drop if they are empty: they are no pointers in Kubernetes' types. An empty map of another name may have a meaning, as
-/// `namespaceSelector: {}`.
-const DROPPED_MAPS: [&str; 13] = [
+/// Maps that servers drop if they are empty, or always store: they are no pointers in Kubernetes' types. An empty map of another name may
+/// have a meaning, as `namespaceSelector: {}`.
+const DROPPED_MAPS: [&str; 25] = [
     "annotations",
     "binaryData",
+    "capacity",
+    "conditions",
     "data",
+    "default",
+    "defaultRequest",
+    "extra",
+    "hard",
     "labels",
     "limits",
     "matchLabels",
+    "max",
+    "maxLimitRequestRatio",
+    "min",
     "nodeSelector",
+    "options",
+    "overhead",
     "parameters",
+    "podFixed",
     "requests",
     "resources",
-    "selector",
     "status",
     "stringData",
+    "volumeAttributes",
 ];
+
+/// Maps whose fields have owners of their own, in every kind.
+pub(super) const FIELD_MAPS: [&str; 3] = ["annotations", "data", "labels"];
 
 pub(super) fn without_claim_defaults(claims: &Value) -> Value {
     let mut claims = claims.clone();
@@ -49,6 +63,11 @@ pub(super) fn without_claim_defaults(claims: &Value) -> Value {
         }
     }
     claims
+}
+
+/// Whether API servers set a field of a map of this name, which is one value.
+pub(super) fn has_default(name: &str) -> bool {
+    MAP_DEFAULTS.iter().any(|(map, ..)| *map == name)
 }
 
 pub(super) fn without_default(name: &str, map: &Value) -> Value {

@@ -4,10 +4,12 @@
 use serde_json::{Map, Value, json};
 
 use super::{
-    Reading, StringComparison, covers,
-    defaults::{is_absent, is_empty},
+    Reading,
+    comparison::Comparison,
+    covers,
+    defaults::{has_default, is_absent, is_empty, without_default},
     fields::{is_leaf, without},
-    is_one_value,
+    is_of_others, is_one_value,
     items::{assigned, has_key, keys},
     reading,
 };
@@ -22,7 +24,7 @@ struct Node<'a> {
     owned: &'a Value,
     /// The fields to remove.
     gone: &'a Value,
-    form: StringComparison,
+    form: Comparison,
 }
 
 /// The operations that set the values of `intent` and remove the fields `gone`. `None` if a list of others' items is to
@@ -34,7 +36,7 @@ pub(crate) fn steps(intent: &Value, observed: &Value, owned: &Value, gone: &Valu
         observed,
         owned,
         gone,
-        form: StringComparison::Plain,
+        form: Comparison::of(intent),
     };
     steps.node("", root)?;
     Some(steps.0)
@@ -59,7 +61,7 @@ impl Steps {
     fn node(&mut self, path: &str, node: Node<'_>) -> Option<()> {
         match (node.observed, node.intent) {
             // The record of a map whose fields others have taken over looks the same: only the server knows which it is.
-            (Value::Object(_), Some(intent @ Value::Object(_))) if is_one_value(node.owned) => {
+            (Value::Object(_), Some(intent @ Value::Object(_))) if node.form.exact_maps && is_one_value(node.owned) => {
                 covers(intent, node.observed, node.owned, node.form).then_some(())
             }
             (Value::Object(observed), None | Some(Value::Object(_))) => self.object(path, observed, node),
@@ -80,6 +82,13 @@ impl Steps {
             let at = format!("{path}/{}", pointer(name));
             let field = format!("f:{name}");
             match observed.get(name) {
+                Some(seen) if is_of_others(value, seen, node.owned, name) => return None,
+                Some(seen) if has_default(name) => {
+                    let [value, seen] = [value, seen].map(|map| without_default(name, map));
+                    if !covers(&value, &seen, &node.owned[&field], node.form.below(name)) {
+                        return None;
+                    }
+                }
                 Some(seen) => self.node(
                     &at,
                     Node {
@@ -257,6 +266,7 @@ mod tests {
             lines(&intent, &observed, &owned, &gone).unwrap(),
             [
                 "add /data/a 5",
+                "add /data/c {}",
                 "remove /data/b~0~1",
                 r#"add /new {"m":1}"#,
                 "remove /labels"

@@ -14,7 +14,7 @@ const SERVICE: &str = "/api/v1/namespaces/default/services/a";
 const SECRET: &str = "/api/v1/namespaces/default/secrets/a";
 
 fn service(selector: Value) -> Value {
-    json!({"spec": {"ports": [{"port": 80}], "selector": selector}})
+    json!({"spec": {"ports": [{"port": 80}], "selector": selector, "sessionAffinity": "None"}})
 }
 
 /// A Deployment with this in the spec of its Pods.
@@ -54,9 +54,15 @@ async fn a_map_that_is_one_value_has_exactly_the_keys_of_the_intent() {
         assert_eq!(world.object(SERVICE).unwrap()["spec"]["selector"], *selector);
     }
     // Somebody else adds a key, which takes the map over.
-    world.edit(SERVICE, |service| service["spec"]["selector"]["theirs"] = json!("1"));
-    seconds(60).await;
-    assert_eq!(world.object(SERVICE).unwrap()["spec"]["selector"], one);
+    for affinity in ["None", "ClientIP"] {
+        world.edit(SERVICE, |service| {
+            service["spec"]["selector"]["theirs"] = json!("1");
+            service["spec"]["sessionAffinity"] = json!(affinity);
+        });
+        seconds(60).await;
+        let spec = world.object(SERVICE).unwrap()["spec"].clone();
+        assert_eq!((&spec["selector"], &spec["sessionAffinity"]), (&one, &json!("None")));
+    }
     let writes;
     (running, writes) = restarted(&world, running).await;
     assert_eq!(writes, Vec::<String>::new());
