@@ -1,11 +1,12 @@
 //! Keeps a desired number of Pods, as a ReplicaSet does.
 
 use std::{
-    collections::{BTreeMap, HashSet},
+    collections::HashSet,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use k8s_openapi::api::core::v1::Pod;
+use serde_json::Value;
 
 use super::{Context, claim::uid, orphans::matches};
 use crate::{
@@ -106,8 +107,8 @@ impl<K: AnyObject> Context<K> {
     ///
     /// # Errors
     ///
-    /// [`Error::Setup`] if the controller does not declare `claims::<Pod>`, or if the template lacks labels that it selects;
-    /// [`Error::Terminal`] if the API server stores a Pod without them, as a mutating webhook may cause; [`Error::Kube`] if a request fails: the
+    /// [`Error::Setup`] if the controller does not declare `claims::<Pod>`, or if a Pod is to be created and the template lacks
+    /// labels that it selects; [`Error::Kube`] if a request fails: the
     /// rest is left to the next reconcile, so an exhausted quota does not cause many failing requests.
     ///
     /// # Caveats
@@ -117,13 +118,6 @@ impl<K: AnyObject> Context<K> {
     /// an older state.
     pub async fn keep_pods(&self, wanted: i32, template: &Pod) -> Result<KeptPods> {
         let wanted = usize::try_from(wanted).unwrap_or(0);
-        let labels = self.claimed_labels(&Kind::<Pod>::of())?;
-        if !matches(template, &labels) {
-            let text = format!("the template of `keep_pods` lacks labels that `.claims::<Pod>` selects: {labels:?}");
-            return Err(Error::Setup(format!(
-                "{text}\n\nhint: set them in the template; without them, each Pod would be released and replaced without end"
-            )));
-        }
         // The Pods of a cluster-scoped object are in the namespace of its template: in others anybody may name the
         // object as a controller.
         let namespace = template.metadata.namespace.as_deref().unwrap_or(self.namespace());
@@ -134,7 +128,7 @@ impl<K: AnyObject> Context<K> {
             ..KeptPods::default()
         };
         Box::pin(self.delete_surplus(wanted, &mut kept)).await?;
-        Box::pin(self.create_missing(wanted, template, &labels, &mut kept)).await?;
+        Box::pin(self.create_missing(wanted, template, &mut kept)).await?;
         if kept.pods.len() != wanted {
             self.shared.state.queue.add(self.key.clone(), Priority::Low);
         }
@@ -150,13 +144,7 @@ impl<K: AnyObject> Context<K> {
         Ok(())
     }
 
-    async fn create_missing(
-        &self,
-        wanted: usize,
-        template: &Pod,
-        labels: &BTreeMap<String, String>,
-        kept: &mut KeptPods,
-    ) -> Result<()> {
+    async fn create_missing(&self, wanted: usize, template: &Pod, kept: &mut KeptPods) -> Result<()> {
         let (kind, owner) = (Kind::<Pod>::of(), self.owner_reference());
         let ownership = Ownership::Controller(owner.clone());
         let Some(base) = template.metadata.name.as_deref() else {
@@ -178,6 +166,7 @@ impl<K: AnyObject> Context<K> {
             self.check_losses().await?;
             let requests = Requests::beside(&self.shared.client, &kind, &key);
             let complete = self.complete(&kind, pod, &key, &ownership)?;
+            self.check_claim(&complete["metadata"]["labels"])?;
             let (made, found) = match requests.create(&complete, &self.shared.manager).await {
                 Ok(made) => {
                     kept.created += 1;
@@ -191,13 +180,8 @@ impl<K: AnyObject> Context<K> {
                 Err(error) => return Err(error),
             };
             let is_own = controller_of(&made).is_some_and(|controller| controller.uid == owner.uid);
-            if !found && !matches(&made, labels) {
-                let text =
-                    format!("the API server stored the Pod `{key}` without labels that `.claims::<Pod>` selects");
-                return Err(Error::terminal("PodNotClaimed", text));
-            }
             // A cache that selects by labels may not have it, so it is compared here.
-            if found && is_own && !matches(&made, labels) {
+            if found && is_own && !matches(&made, &self.claimed_labels(&kind)?) {
                 self.release(&kind, &made).await?;
                 continue;
             }
@@ -210,6 +194,17 @@ impl<K: AnyObject> Context<K> {
             }
         }
         Ok(())
+    }
+
+    /// Refuses labels that the claim does not select: each Pod would be released, and another one created for it, without end.
+    fn check_claim(&self, labels: &Value) -> Result<()> {
+        let claimed = self.claimed_labels(&Kind::<Pod>::of())?;
+        match claimed.iter().find(|(name, value)| labels[*name] != **value) {
+            None => Ok(()),
+            Some((name, value)) => Err(Error::Setup(format!(
+                "the template of `keep_pods` lacks the label `{name}={value}`, which `.claims::<Pod>` selects\n\nhint: set it in the template"
+            ))),
+        }
     }
 
     fn counts(&self, pod: &Pod) -> bool {
