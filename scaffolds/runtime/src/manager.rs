@@ -131,7 +131,7 @@ impl Manager {
         &self.core.probes.healthz
     }
 
-    /// The checks behind `/readyz`; by default `informer-sync`, which passes when the caches are filled.
+    /// The checks behind `/readyz`; by default `informer-sync`, which passes when the caches are filled, but for those of kinds that the operator converts.
     pub fn readyz(&self) -> &Checks {
         &self.core.probes.readyz
     }

@@ -179,7 +179,8 @@ const MUTATING_POLICIES: u16 = 36;
 /// The oldest minor release of Kubernetes 1 on which the chart can be installed; `None` for any.
 fn oldest_release(objects: &[Value], oldest: Option<u16>) -> Result<Option<u16>, ChartError> {
     const KIND: &str = "MutatingAdmissionPolicy";
-    let Some(policy) = objects.iter().find(|it| text(it, "/kind") == KIND) else {
+    let is_policy = |it: &&Value| text(it, "/kind") == KIND && text(it, "/apiVersion").ends_with("/v1");
+    let Some(policy) = objects.iter().find(is_policy) else {
         return Ok(oldest);
     };
     match oldest {

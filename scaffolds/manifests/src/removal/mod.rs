@@ -164,8 +164,8 @@ fn definitions(source: &Source) -> Result<Vec<Value>, String> {
         return Ok(Vec::new());
     }
     let mut found: Value = serde_json::from_str(&found).map_err(|error| format!("kubectl prints no JSON: {error}"))?;
-    Ok(match found["items"].take() {
-        Value::Array(items) => items,
+    Ok(match found.get_mut("items").map(Value::take) {
+        Some(Value::Array(items)) => items,
         _ => vec![found],
     })
 }

@@ -35,7 +35,7 @@ struct Children {
 fn resource(definition: &Value) -> String {
     let name = text(definition, "/metadata/name");
     let mut versions = definition["spec"]["versions"].as_array().into_iter().flatten();
-    let stored = versions.find(|version| version["storage"] == true);
+    let stored = versions.find(|version| version["storage"] == true && version["served"] != false);
     match (stored, name.split_once('.')) {
         (Some(stored), Some((plural, group))) if is_converted(definition) => {
             format!("{plural}.{}.{group}", text(stored, "/name"))

@@ -210,17 +210,18 @@ impl Configuration {
         Ok(false)
     }
 
-    /// Lets the caches of a converted kind begin once its definition names the converter. The API servers of a cluster see a change of it
-    /// within `settle`; the one server that reaches a process by a URL has stored it.
-    pub(super) fn note_converter(&self, settle: Duration) {
+    /// Lets the caches of a converted kind begin once its definition names the converter. The API servers of a cluster see that within
+    /// `settle`; the one server that reaches a process by a URL has stored it. Returns whether it is too early.
+    pub(super) fn note_converter(&self, settle: Duration) -> bool {
         let (Place::Conversion(converter), Ok(object)) = (&self.place, self.object()) else {
-            return;
+            return false;
         };
-        let last = *self.written.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_settled = !converter.is_behind_service() || last.is_none_or(|(_, at)| at.elapsed() >= settle);
-        if is_settled && converter.bundle(&object).is_some() {
+        let is_named = converter.bundle(&object).is_some();
+        let is_settled = converter.named_for(is_named).is_some_and(|time| time >= settle);
+        if is_settled || is_named && !converter.is_behind_service() {
             converter.set_named();
         }
+        is_named && !is_settled
     }
 
     /// Gives up the fields that were written, which keep their values: nobody else's apply has them. As their owner this

@@ -1,12 +1,16 @@
 //! The CustomResourceDefinitions of the kinds that the operator converts: each names the operator's converter once that
 //! answers, and not before.
 
-use std::time::Duration;
+use std::{
+    sync::{Mutex, PoisonError},
+    time::Duration,
+};
 
 use http::{Request, header::CONTENT_TYPE};
 use k8s_openapi::ByteString;
 use kube::{Client, Config, core::DynamicObject};
 use serde_json::{Value, json};
+use tokio::time::Instant;
 use tokio_rustls::rustls::pki_types::{CertificateDer, pem::PemObject};
 
 use super::{Converting, WebhookAddress, plan::State};
@@ -25,6 +29,19 @@ pub(super) struct Converter {
     service: Option<String>,
     /// Whether API servers reach it only if this process is ready.
     by_service: bool,
+    /// Since when the definition names it, as far as this process has seen the change.
+    named: Mutex<Named>,
+}
+
+/// Whether a definition names the converter.
+#[derive(Clone, Copy)]
+enum Named {
+    /// This process has not looked yet.
+    Unseen,
+    No,
+    /// Since it was first looked at.
+    Always,
+    Since(Instant),
 }
 
 impl Converter {
@@ -48,6 +65,7 @@ impl Converter {
             place,
             own,
             service: through,
+            named: Mutex::new(Named::Unseen),
         }
     }
 
@@ -79,6 +97,22 @@ impl Converter {
         bundle
             .filter(|_| is_named)
             .and_then(|bundle| serde_json::from_value(bundle).ok())
+    }
+
+    /// Notes whether the definition names it now, and returns for how long it does.
+    pub(super) fn named_for(&self, is_named: bool) -> Option<Duration> {
+        let mut named = self.named.lock().unwrap_or_else(PoisonError::into_inner);
+        *named = match (*named, is_named) {
+            (_, false) => Named::No,
+            (Named::Unseen, true) => Named::Always,
+            (Named::No, true) => Named::Since(Instant::now()),
+            (known, true) => known,
+        };
+        match *named {
+            Named::Unseen | Named::No => None,
+            Named::Always => Some(Duration::MAX),
+            Named::Since(since) => Some(since.elapsed()),
+        }
     }
 
     /// Whether API servers reach the converter through its Service.

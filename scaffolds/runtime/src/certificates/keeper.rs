@@ -119,10 +119,15 @@ impl Keeper {
             self.say(outcome.err());
             self.judge();
             let RenewalTiming { look, settle, .. } = self.settings.pace;
-            self.configurations.iter().for_each(|it| it.note_converter(settle));
+            let is_early = self
+                .configurations
+                .iter()
+                .filter(|it| it.note_converter(settle))
+                .count()
+                > 0;
             tokio::select! {
                 () = self.changed.notified() => {}
-                () = sleep(look.min(settle)) => {}
+                () = sleep(if is_early { look.min(settle) } else { look }) => {}
             }
         }
     }

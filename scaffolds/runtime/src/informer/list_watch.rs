@@ -22,6 +22,8 @@ use crate::error::asked_delay;
 const WATCHED: u32 = 290;
 /// The time after which a watch without an event is taken for dead: the server has ended it before.
 const SILENT: Duration = Duration::from_secs(WATCHED as u64 + 5);
+/// A watch that has lasted this long has ended because of its time.
+const FULL: Duration = Duration::from_secs(WATCHED as u64 - 5);
 /// A watch that ends before this time without an event has failed (client-go's rule): a server or proxy that ends each watch at once
 /// would otherwise be asked again without a pause.
 const SHORTEST: Duration = Duration::from_secs(1);
@@ -85,13 +87,13 @@ enum Phase<K> {
     Listed(String),
     /// A watch, the version of what it has shown last, and its start as long as it has shown nothing.
     Watching(Watched<K>, String, Option<Instant>),
-    /// A watch has ended as usual, after this version.
+    /// A watch has ended after this version, without an error.
     Ended(String),
 }
 
 /// Lists and watches forever: after an error it continues with a watch from the last version, or with a list if that version
-/// is too old or an event was not understood. After a watch that has ended as usual it continues with a list if `relists` is true.
-/// The delay between attempts is the caller's.
+/// is too old or an event was not understood. After a watch that the server has ended before its time, as it does when the definition of
+/// the kind changes, it continues with a list if `relists` is true. The delay between attempts is the caller's.
 pub(super) fn list_watch<K>(
     api: Api<K>,
     params: ListParams,
@@ -101,22 +103,23 @@ where
     K: Resource + Clone + Debug + DeserializeOwned + Send + 'static,
 {
     // `unfold` keeps a request that is under way when its caller stops waiting for it.
-    stream::unfold(
-        (api, params, relists, Phase::Unlisted),
-        async |(api, params, relists, mut phase)| {
-            loop {
-                let (item, next) = step(&api, &params, phase).await;
-                phase = match next {
-                    Phase::Ended(_) if relists() => Phase::Unlisted,
-                    Phase::Ended(version) => Phase::Listed(version),
-                    next => next,
-                };
-                if let Some(item) = item {
-                    return Some((item, (api, params, relists, phase)));
-                }
+    let start = (api, params, relists, Phase::Unlisted, Instant::now());
+    stream::unfold(start, async |(api, params, relists, mut phase, mut began)| {
+        loop {
+            if matches!(phase, Phase::Listed(_)) {
+                began = Instant::now();
             }
-        },
-    )
+            let (item, next) = step(&api, &params, phase).await;
+            phase = match next {
+                Phase::Ended(_) if began.elapsed() < FULL && relists() => Phase::Unlisted,
+                Phase::Ended(version) => Phase::Listed(version),
+                next => next,
+            };
+            if let Some(item) = item {
+                return Some((item, (api, params, relists, phase, began)));
+            }
+        }
+    })
 }
 
 type Step<K> = (Option<Result<ListWatchEvent<K>, ListWatchError>>, Phase<K>);

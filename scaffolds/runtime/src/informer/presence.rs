@@ -43,6 +43,10 @@ impl Presence {
         }
     }
 
+    pub(super) fn may_be_absent(&self) -> bool {
+        self.optional.load(Ordering::Relaxed)
+    }
+
     pub(super) fn allow_absence(&self) {
         self.optional.store(true, Ordering::Relaxed);
     }

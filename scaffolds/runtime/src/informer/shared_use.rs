@@ -74,6 +74,24 @@ impl<K: Watchable> Informer<K> {
         self.shared.uses().may_list = Some(may_list);
     }
 
+    /// Whether it is [held](Self::hold).
+    pub(crate) fn is_held(&self) -> bool {
+        let uses = self.shared.uses();
+        uses.may_list
+            .as_ref()
+            .is_some_and(|may_list| !*may_list.borrow() && may_list.has_changed().is_ok())
+    }
+
+    /// The time without progress of the first list counts from now on.
+    pub(crate) fn counts_from_now(&self) {
+        self.shared.health.started();
+    }
+
+    /// Whether the kind [may be absent](Self::allow_absence).
+    pub(crate) fn may_be_absent(&self) -> bool {
+        self.shared.presence.may_be_absent()
+    }
+
     /// Adapts an informer that runs to a further user: it keeps every object from now on, if that is asked for and it
     /// has kept only those with a label, and the `managedFields` that [`Self::keep_records`] asked for. If anything
     /// changes, everything is listed once more, and [`Self::synced`] waits for that list; meanwhile the store keeps what

@@ -18,6 +18,12 @@ pub(super) trait AnyInformer: Send + Sync {
     fn until_served_is(&self, served: bool) -> Pending<()>;
     /// False once a first list has made no progress for this long.
     fn synced(&self, limit: Duration) -> Pending<bool>;
+    /// The time without progress of the first list counts from now on.
+    fn counts_from_now(&self);
+    /// Whether its objects may not be listed yet.
+    fn is_held(&self) -> bool;
+    /// Whether the API server need not serve the kind.
+    fn may_be_absent(&self) -> bool;
     fn last_error(&self) -> Option<String>;
     /// The kind and the watched namespaces.
     fn name(&self) -> String;
@@ -60,6 +66,18 @@ impl<K: AnyObject> AnyInformer for Informer<K> {
     fn synced(&self, limit: Duration) -> Pending<bool> {
         let informer = self.clone();
         Box::pin(async move { informer.synced_unless_stalled(limit).await })
+    }
+
+    fn counts_from_now(&self) {
+        Informer::counts_from_now(self);
+    }
+
+    fn is_held(&self) -> bool {
+        Informer::is_held(self)
+    }
+
+    fn may_be_absent(&self) -> bool {
+        Informer::may_be_absent(self)
     }
 
     fn last_error(&self) -> Option<String> {

@@ -3,6 +3,7 @@
 use std::{collections::HashSet, sync::atomic::Ordering, time::Duration};
 
 use futures::future::try_join_all;
+use tokio::time::{Instant, sleep};
 use tracing::{error, info};
 
 use super::{Manager, any_informer::AnyInformer, caches::Cache, lock};
@@ -10,6 +11,9 @@ use crate::{
     error::{Error, Result, refusal},
     kind::KindId,
 };
+
+/// The interval at which a held cache is looked at.
+const HELD: Duration = Duration::from_millis(100);
 
 /// A remedy for a cache that may not be listed.
 const NOT_GRANTED: &str = "run `make manifests` and apply config/rbac: the operator may not list it";
@@ -21,6 +25,10 @@ impl Manager {
         self.fill(|_, cache| cache.is_pinned() && !is_converted(cache), NOT_GRANTED)
             .await?;
         self.core.filled.store(true, Ordering::Relaxed);
+        // Only now can API servers reach a converter behind a Service.
+        for cache in lock(&self.core.caches).values().filter(|cache| is_converted(cache)) {
+            cache.running.counts_from_now();
+        }
         self.fill(|_, cache| cache.is_pinned() && is_converted(cache), NOT_GRANTED)
             .await?;
         info!("caches are filled");
@@ -51,6 +59,9 @@ impl Manager {
                 let (running, synced) = (cache.running.clone(), cache.running.synced(limit));
                 let may_be_late = cache.may_be_late();
                 async move {
+                    if until_it_may_list(&*running, limit, may_be_late).await {
+                        return Ok(());
+                    }
                     if synced.await {
                         return Ok(());
                     }
@@ -69,6 +80,29 @@ impl Manager {
         try_join_all(waits).await?;
         Ok(())
     }
+}
+
+/// Waits while a cache is held. Returns true if the operator starts without it.
+async fn until_it_may_list(cache: &dyn AnyInformer, limit: Duration, may_be_late: bool) -> bool {
+    if !cache.is_held() {
+        return false;
+    }
+    let (name, since) = (cache.name(), Instant::now());
+    let mut logged = false;
+    while cache.is_held() {
+        sleep(HELD).await;
+        if !logged && since.elapsed() >= limit {
+            logged = true;
+            error!(
+                "the cache of {name} waits until its definition names the converter; a warning about certificates has the reason"
+            );
+        }
+        if may_be_late || logged && cache.may_be_absent() {
+            return true;
+        }
+    }
+    cache.counts_from_now();
+    false
 }
 
 /// `hint` is for a cache that may not be listed.

@@ -219,7 +219,7 @@ impl TestCluster {
     /// cluster. Its webhooks of `config/webhook` are called for objects in this namespace. A user's own cluster calls them
     /// at the address of this machine that the environment variable `WEBHOOK_URL` names, as `https://192.168.1.5`, at a free
     /// port or at that of the URL; `WEBHOOK_URL=0` runs the operator without webhooks there. The configurations are deleted
-    /// with the namespace, and CustomResourceDefinitions get back the conversion that they had.
+    /// with the namespace, and CustomResourceDefinitions get back the conversion of a deployed operator that they had.
     ///
     /// # Errors
     ///

@@ -188,7 +188,7 @@ impl RunningOperator {
         Ok(())
     }
 
-    /// Waits until the operator's caches are filled.
+    /// Waits until the operator is ready.
     async fn caches_are_filled(&mut self) -> Result<()> {
         let deadline = Instant::now() + PATIENCE;
         let mut refused_since = None;
