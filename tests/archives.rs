@@ -271,7 +271,7 @@ fn an_upgrade_leaves_ejected_crates_and_refuses_damaged_archives() {
     let dir = of_the_first_release();
     kubewright(dir.path(), &["eject", "schema"]).succeeds();
     let run = kubewright(dir.path(), &["upgrade"]).succeeds();
-    let said = "`crates/schema` is yours, and stays as it is";
+    let said = "`crates/schema` is ejected, so it is not upgraded";
     assert!(run.stderr.contains(said), "{}", run.stderr);
     let has = |path: &str| dir.path().join(path).exists();
     assert!(!has("crates/schema/source.tar") && has("crates/runtime/source.tar"));

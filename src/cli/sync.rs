@@ -20,7 +20,7 @@ With `--crates` it moves the project: crates are written to or deleted from
 `crates/`, and the files that name them are merged with your edits. A crate that
 you edited or ejected is refused.")]
 pub struct Args {
-    /// Change where kubewright's crates come from, and move the project to it
+    /// Change where kubewright's crates come from, and move the project
     #[arg(long, value_enum, conflicts_with = "templates")]
     crates: Option<Crates>,
     /// The folder of your own templates, whose current state is recorded in PROJECT

@@ -291,7 +291,7 @@ mod tests {
         let cases = [
             (format!("<<<<<<< ours\n{TEXT}"), "merge conflict markers"),
             (twice, "`Run` of `test` is listed twice"),
-            (other, "of kubewright 999.9.3, and this is the earlier"),
+            (other, "by kubewright 999.9.3, and this is the earlier"),
             (module, "share the Rust module"),
             (
                 TEXT.replace("kind: FooBar", "kind: fooBar"),

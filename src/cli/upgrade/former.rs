@@ -30,9 +30,7 @@ pub fn upgrade(session: Session, dry_run: bool) -> Result<()> {
     let project = session.project.clone();
     if outcome.changes.is_empty() {
         let own = &project.version;
-        report::note(&format!(
-            "nothing to do: the project is upgraded to kubewright {own} already"
-        ));
+        report::note(&format!("nothing to do: the project is at kubewright {own} already"));
         return Ok(());
     }
     session.finish(&project, outcome, dry_run).map(drop)

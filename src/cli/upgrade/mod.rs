@@ -56,7 +56,7 @@ pub fn run(dir: &Path, args: Args) -> Result<()> {
     }
     if from == own && args.templates.is_some() {
         return Err(Usage::error(format!(
-            "the project is upgraded to kubewright {own} already, so no upgrade can record `--templates`\n\n\
+            "the project is at kubewright {own} already, so no upgrade can record `--templates`\n\n\
              hint: `kubewright sync --templates DIR` records them"
         )));
     }

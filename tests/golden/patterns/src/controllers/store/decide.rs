@@ -86,7 +86,7 @@ pub enum Step {
     /// Create the backup for this time of the schedule.
     BackUp(Timestamp),
     /// Delete these backups.
-    Forget(Vec<String>),
+    DeleteBackups(Vec<String>),
     /// Leave the members alone for this restore.
     Restore(String),
     Wait(String),
@@ -120,7 +120,7 @@ pub fn next(spec: &StoreSpec, seen: &Observed) -> Step {
         return Step::BackUp(at);
     }
     if !seen.backups.surplus.is_empty() {
-        return Step::Forget(seen.backups.surplus.clone());
+        return Step::DeleteBackups(seen.backups.surplus.clone());
     }
     // First: a full volume may be the reason why members are down.
     let small: Vec<_> = ordinals_where(seen, |member| member.volume == Volume::Small);
@@ -190,7 +190,7 @@ impl Step {
             Self::Remove(_) => "Removing",
             Self::Add(_) => "Adding",
             Self::BackUp(_) => "BackingUp",
-            Self::Forget(_) => "DeletingBackups",
+            Self::DeleteBackups(_) => "DeletingBackups",
             Self::Restore(_) => "Restoring",
             Self::Wait(_) => "Waiting",
             Self::Paused => "Paused",
@@ -214,7 +214,7 @@ impl fmt::Display for Step {
             Self::Remove(ordinal) => write!(f, "removing member {ordinal}"),
             Self::Add(ordinal) => write!(f, "adding member {ordinal}"),
             Self::BackUp(at) => write!(f, "creating the backup for {at}"),
-            Self::Forget(names) => write!(f, "deleting the backups {names:?}"),
+            Self::DeleteBackups(names) => write!(f, "deleting the backups {names:?}"),
             Self::Restore(name) => write!(f, "leaving members alone for {name}"),
             Self::Wait(text) => f.write_str(text),
             Self::Paused => f.write_str("nothing is changed"),

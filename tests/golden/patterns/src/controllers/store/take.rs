@@ -41,7 +41,7 @@ impl<M: Members> Work<'_, M> {
                 let backup = backups::scheduled(self.object, *at);
                 backups::create(self.cx, &backup).await?;
             }
-            Step::Forget(names) => backups::delete(self.cx, names).await?,
+            Step::DeleteBackups(names) => backups::delete(self.cx, names).await?,
             Step::Restore(_) | Step::Wait(_) | Step::Paused | Step::Done => return Ok(()),
         }
         let text = step.to_string();
