@@ -40,7 +40,7 @@ pub struct Args {
     /// The licence of your code
     #[arg(long, value_enum, default_value = "none")]
     license: License,
-    /// The owner in the licence [default: `The <project-name> authors`]
+    /// The owner in the licence [default: "The PROJECT_NAME authors"]
     #[arg(long, value_name = "NAME", value_parser = owner)]
     owner: Option<Owner>,
     /// The copyright year of the licence [default: this year]
