@@ -165,7 +165,11 @@ fn in_cluster(name: &str, conversion: Conversion) -> Result<String> {
 /// The name and the CRD of a text that a cluster has printed, such as the output of `kubectl get crd NAME --output yaml`. No other cluster accepts its
 /// uid.
 fn stored_in_a_cluster(text: &str) -> Option<(String, Value)> {
-    let found: Value = serde_yaml::from_str(text).ok()?;
+    if !text.contains("uid:") {
+        return None;
+    }
+    // This decoder has limits: the text may be anybody's.
+    let found: Value = serde_saphyr::from_str(text).ok()?;
     let is_stored = found["kind"] == "CustomResourceDefinition" && found["metadata"]["uid"].is_string();
     let name = found["metadata"]["name"].as_str().filter(|_| is_stored)?.to_owned();
     Some((name, found))
