@@ -44,7 +44,7 @@ fn covers(intent: &Value, observed: &Value, owned: &Value, form: Comparison) -> 
                     let [intent, seen] = [value, seen].map(|map| without_default(name, map));
                     covers(&intent, &seen, below(owned, name), form.below(name))
                 }
-                // Once it is empty, the record of such a map looks like that of one value.
+                // The record of an empty map of fields looks like the record of a map that is one value.
                 Some(Value::Object(_)) if is_empty(value) && FIELD_MAPS.contains(&name.as_str()) => true,
                 Some(seen) if name == CLAIMS => {
                     let (intent, seen) = (without_claim_defaults(value), without_claim_defaults(seen));
@@ -237,7 +237,7 @@ mod tests {
             &json!({"labels": {"a": "1"}}),
             &json!({"f:labels": {}})
         ));
-        // What is remembered of a map that the intent cannot have differs with each of its keys.
+        // A map that never meets the intent is remembered with all its keys.
         let one = json!({"s": {"a": "2"}});
         assert_ne!(
             selected(&one, &json!({"s": {"a": "1"}}), &whole),

@@ -119,12 +119,10 @@ impl Keeper {
             self.say(outcome.err());
             self.judge();
             let RenewalTiming { look, settle, .. } = self.settings.pace;
-            let is_early = self
-                .configurations
-                .iter()
-                .filter(|it| it.note_converter(settle))
-                .count()
-                > 0;
+            let mut is_early = false;
+            for configuration in &self.configurations {
+                is_early |= configuration.note_converter(settle);
+            }
             tokio::select! {
                 () = self.changed.notified() => {}
                 () = sleep(if is_early { look.min(settle) } else { look }) => {}

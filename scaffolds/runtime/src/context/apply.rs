@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use k8s_openapi::ByteString;
 use kube::api::Patch;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::{Context, KindSource};
 use crate::{
@@ -195,6 +195,11 @@ impl<K: AnyObject> Context<K> {
 
 /// Moves the texts of a Secret's `stringData` into its `data`, as the API server does: a read shows only the latter.
 fn encode_string_data(secret: &mut Value) {
+    // Anything but texts is left for the server to refuse.
+    let is_text = |texts: &Map<String, Value>| texts.values().all(Value::is_string);
+    if !secret["stringData"].as_object().is_some_and(is_text) {
+        return;
+    }
     let Some(Value::Object(texts)) = secret.as_object_mut().and_then(|secret| secret.remove("stringData")) else {
         return;
     };

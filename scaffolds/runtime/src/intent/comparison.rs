@@ -45,7 +45,7 @@ pub(super) struct Comparison {
 
 impl Comparison {
     pub(super) fn of(intent: &Value) -> Self {
-        // The admission of Pods and Jobs, such as by Kueue, adds keys to node selectors that nobody can change any more.
+        // Admission, such as Kueue's, adds keys to the node selectors of Pods and Jobs, which are immutable.
         let kind = (intent["apiVersion"].as_str(), intent["kind"].as_str());
         Self {
             strings: StringComparison::Plain,
