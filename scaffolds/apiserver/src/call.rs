@@ -105,7 +105,7 @@ impl Call {
 
     /// Whether it is for a subresource, other than `status`, that reads the object and writes a part of it.
     pub fn writes_part(&self) -> bool {
-        let parts = &self.resource.rules().parts;
+        let parts = &self.resource.rules().resets.parts;
         parts.iter().any(|(name, _)| *name == self.subresource)
     }
 

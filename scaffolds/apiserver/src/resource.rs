@@ -88,7 +88,7 @@ impl Resource {
 
     /// The resource in the store's keys: `/configmaps`, `apps/deployments`. All versions share it.
     pub fn store_name(&self) -> String {
-        match self.rules().stored_as {
+        match self.rules().storage.name {
             Some(name) => name.to_owned(),
             None => format!("{}/{}", self.group, self.names.plural),
         }
@@ -97,7 +97,7 @@ impl Resource {
     /// Whether upstream has a Go type for the kind, as for all but custom kinds. Items of its lists have no
     /// `apiVersion` and `kind`.
     pub fn is_typed(&self) -> bool {
-        self.rules().is_built_in
+        self.rules().is_built_in()
     }
 
     /// The name of the resource in messages: `configmaps` or `deployments.apps`.

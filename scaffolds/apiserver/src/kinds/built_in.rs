@@ -25,7 +25,7 @@ use super::{
 };
 use crate::{
     status::Status,
-    strategy::{Empties, Rules, Strategy, StrictErrors},
+    strategy::{Decoding, Empties, Preparation, Printing, Rules, Strategy, StrictErrors, Validation, Versions},
 };
 
 /// Removes the fields of features that are off by default, once managedFields are computed.
@@ -101,8 +101,8 @@ impl BuiltIn {
     /// The kind recorded as `named`; `defaults` are those of all kinds.
     pub fn new(named: &Named, mut kind: BuiltInKind, defaults: &'static Defaults) -> Self {
         kind.rules.has_status = named.subresources.iter().any(|it| it.name == "status");
-        kind.rules.columns.clone_from(&named.columns);
-        kind.rules.parts = kind.parts.iter().map(|part| (part.name, part.reset)).collect();
+        kind.rules.table.columns.clone_from(&named.columns);
+        kind.rules.resets.parts = kind.parts.iter().map(|part| (part.name, part.reset)).collect();
         Self {
             definition: named.definition(),
             name: named.names.kind.clone(),
@@ -175,6 +175,12 @@ impl Strategy for BuiltIn {
         &self.kind.rules
     }
 
+    fn schema(&self) -> &Schema {
+        self.schema.get_or_init(|| schema_of(&self.definition))
+    }
+}
+
+impl Decoding for BuiltIn {
     fn decode(&self, object: &mut Value) -> Result<StrictErrors, Status> {
         self.read_as(decode::decode, Self::unhandled, object)
     }
@@ -190,11 +196,9 @@ impl Strategy for BuiltIn {
     fn default(&self, object: &mut Value) {
         self.defaults.fill(&self.definition, object);
     }
+}
 
-    fn early_warnings(&self, object: &Value) -> Vec<String> {
-        (self.kind.early_warnings)(object)
-    }
-
+impl Preparation for BuiltIn {
     fn prepare_for_create(&self, subresource: &str, object: &mut Value) {
         if self.kind.rules.has_status && self.kind.clears_status {
             self.empty_status(object);
@@ -237,12 +241,17 @@ impl Strategy for BuiltIn {
         begin.map(|begin| begin(object, now)).is_some()
     }
 
-    fn read(&self, object: &mut Value) {
-        (self.kind.from_stored)(object);
+    fn is_equal(&self, field: &str, one: &Value, other: &Value) -> bool {
+        match self.kind.rules.generation.counts_empty {
+            true => one == other,
+            false => semantic::equal_fields(&self.definition, field, one, other),
+        }
     }
+}
 
-    fn write(&self, object: &mut Value) {
-        (self.kind.to_stored)(object);
+impl Validation for BuiltIn {
+    fn early_warnings(&self, object: &Value) -> Vec<String> {
+        (self.kind.early_warnings)(object)
     }
 
     fn validate(&self, object: &Value, _found: &[Cause]) -> Vec<Cause> {
@@ -285,18 +294,19 @@ impl Strategy for BuiltIn {
             _ => Vec::new(),
         }
     }
+}
 
-    fn is_equal(&self, field: &str, one: &Value, other: &Value) -> bool {
-        match self.kind.rules.counts_empty {
-            true => one == other,
-            false => semantic::equal_fields(&self.definition, field, one, other),
-        }
+impl Versions for BuiltIn {
+    fn read(&self, object: &mut Value) {
+        (self.kind.from_stored)(object);
     }
 
-    fn schema(&self) -> &Schema {
-        self.schema.get_or_init(|| schema_of(&self.definition))
+    fn write(&self, object: &mut Value) {
+        (self.kind.to_stored)(object);
     }
+}
 
+impl Printing for BuiltIn {
     fn field(&self, object: &Value, path: &str) -> Option<String> {
         let field = self.kind.selectable.iter().find(|field| field.is_called(path))?;
         Some(field.value(object))

@@ -237,7 +237,7 @@ pub fn resources() -> Vec<Resource> {
     names::all().into_iter().map(resource).collect()
 }
 
-/// [`Strategy::empties`](crate::strategy::Strategy::empties) for the metadata of a kind whose Go type is not recorded here.
+/// [`Decoding::empties`](crate::strategy::Decoding::empties) for the metadata of a kind whose Go type is not recorded here.
 pub(crate) fn empties_of_metadata(object: &mut Value, form: Empties) -> bool {
     empties::bring("~apis.meta.v1.ObjectMeta", &mut object["metadata"], form, &[])
 }

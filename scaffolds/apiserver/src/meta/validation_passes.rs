@@ -15,13 +15,13 @@ use crate::{
 pub fn created(resource: &Resource, object: &Value, is_changed: bool) -> Vec<Cause> {
     let rules = resource.rules();
     if is_changed
-        && !rules.is_built_in
+        && !rules.is_built_in()
         && let Some(cause) = malformed(object)
     {
         return vec![cause];
     }
     let mut causes = validate(object, rules.name, resource.namespaced);
-    if rules.metadata_passes.contains(&MetadataPass::FinalizerNames) {
+    if rules.passes.object.contains(&MetadataPass::FinalizerNames) {
         causes.extend(finalizer_names(object));
     }
     causes
@@ -34,13 +34,13 @@ pub fn updated(resource: &Resource, subresource: &str, is_changed: bool, new: &V
     let passes = match subresource {
         // If kind or version is wrong, the strategy reports only that.
         _ if !resource.strategy.is_of_type(new) => MetadataPass::NONE,
-        "" | "scale" => rules.metadata_passes,
-        _ => rules.status_metadata_passes,
+        "" | "scale" => rules.passes.object,
+        _ => rules.passes.status,
     };
     let mut causes = validate(new, NameRule::PathSegment, resource.namespaced);
     causes.extend(update(new, old));
     if is_changed
-        && !rules.is_built_in
+        && !rules.is_built_in()
         && let Some(cause) = malformed(new)
     {
         causes.push(cause);
@@ -59,7 +59,7 @@ pub fn updated(resource: &Resource, subresource: &str, is_changed: bool, new: &V
 /// Removes repeated errors of a built-in kind. Its declared rules are checked after the other ones, and upstream then lists each error once;
 /// custom kinds have no declared rules.
 pub fn distinct(resource: &Resource, causes: &mut Vec<Cause>) {
-    if resource.rules().is_built_in {
+    if resource.rules().is_built_in() {
         let mut seen = BTreeSet::new();
         causes.retain(|cause| seen.insert(cause.clone()));
     }

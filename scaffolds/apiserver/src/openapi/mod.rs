@@ -14,6 +14,7 @@ use crate::{
     catalogue::{Catalogue, Snapshot},
     digest, release,
     resource::Resource,
+    strategy::CustomRules,
 };
 use bytes::Bytes;
 use operation::Subject;
@@ -189,8 +190,10 @@ fn subject<'a>(resource: &'a Arc<Resource>, built_in: bool, own: &mut Map<String
     let Resource {
         group, version, names, ..
     } = resource.as_ref();
-    let (object, list) = match resource.rules().published.as_ref() {
-        Some([one, all]) => {
+    let (object, list) = match &resource.rules().custom {
+        Some(CustomRules {
+            published: [one, all], ..
+        }) => {
             let object = schemas::custom(group, version, &names.kind);
             let list = schemas::custom(group, version, &names.list_kind);
             own.insert(object.clone(), one.clone());

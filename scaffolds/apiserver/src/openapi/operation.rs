@@ -147,7 +147,7 @@ impl OperationParameters<'_> {
             "application/json-patch+json",
             "application/merge-patch+json",
         ];
-        if self.subject.resource.rules().is_built_in {
+        if self.subject.resource.rules().is_built_in() {
             patches.push("application/strategic-merge-patch+json");
         }
         match self.action {

@@ -2,7 +2,7 @@
 //! have them.
 
 use super::{metadata, operation::COMPONENTS};
-use crate::{kinds, resource::Resource};
+use crate::{kinds, resource::Resource, strategy::CustomRules};
 use serde_json::{Map, Value, json};
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -43,7 +43,10 @@ pub(crate) fn resolved(resource: &Resource) -> Option<Value> {
     let Resource {
         group, version, names, ..
     } = resource;
-    if let Some([one, _]) = resource.rules().published.as_ref() {
+    if let Some(CustomRules {
+        published: [one, _], ..
+    }) = &resource.rules().custom
+    {
         return Some(below(one.clone(), &mut Vec::new()));
     }
     let name = built_in(group, version, &names.kind)?;

@@ -8,7 +8,7 @@ use crate::{
     json, kinds, meta, request,
     resource::Resource,
     status::Status,
-    strategy::{Empties, Strategy},
+    strategy::{Decoding, Empties, Strategy},
 };
 
 /// A decoded object.
@@ -65,7 +65,7 @@ pub(super) fn read(work: &Work, validation: Validation) -> Result<Decoded, Statu
 /// # Errors
 /// The Status for an object with a field of the wrong type.
 pub(super) fn typed(work: &Work, object: &mut Value) -> Result<(Vec<String>, bool), Status> {
-    read_as(work, Strategy::decode, object)
+    read_as(work, Decoding::decode, object)
 }
 
 /// Like [`typed`], for an object that an apply or a strategic merge patch produced.
@@ -73,7 +73,7 @@ pub(super) fn typed(work: &Work, object: &mut Value) -> Result<(Vec<String>, boo
 /// # Errors
 /// The Status for an object with a field of the wrong type.
 pub(super) fn converted(work: &Work, object: &mut Value) -> Result<(Vec<String>, bool), Status> {
-    read_as(work, Strategy::convert, object)
+    read_as(work, Decoding::convert, object)
 }
 
 type Decode = fn(&dyn Strategy, &mut Value) -> Result<Vec<String>, Status>;
@@ -86,7 +86,7 @@ fn read_as(work: &Work, decode: Decode, object: &mut Value) -> Result<(Vec<Strin
         .is_some_and(Vec::is_empty);
     let mut strict_errors = decode(resource.strategy.as_ref(), object)?;
     let has_empties = resource.strategy.empties(object, Empties::Meaningful);
-    if let Some(metadata) = object.get_mut("metadata").filter(|_| !resource.rules().is_built_in) {
+    if let Some(metadata) = object.get_mut("metadata").filter(|_| !resource.rules().is_built_in()) {
         match object_meta::decode(metadata, "") {
             Ok(decoded) => {
                 *metadata = decoded.metadata;

@@ -26,14 +26,13 @@ const AT_ONCE: usize = 8;
 pub(super) fn check(resource: &Resource) -> Result<(), Status> {
     resource
         .rules()
-        .conversion
-        .as_ref()
+        .conversion()
         .map_or(Ok(()), |conversion| conversion.check())
 }
 
 /// Whether a webhook converts an object that another version of this resource stores.
 pub(super) fn is_converted(resource: &Resource) -> bool {
-    resource.rules().conversion.is_some() && resource.version != resource.storage_version
+    resource.rules().conversion().is_some() && resource.version != resource.storage_version
 }
 
 /// The object of a record, converted now.
@@ -116,7 +115,7 @@ fn corrupt(key: &str, record: &Record, status: &Status) -> String {
 /// # Errors
 /// 500 with all objects that cannot be converted.
 pub(super) async fn all(resource: &Arc<Resource>, records: Vec<Arc<Record>>) -> Result<Vec<Arc<Record>>, Status> {
-    if resource.rules().conversion.is_none() {
+    if resource.rules().conversion().is_none() {
         return Ok(records);
     }
     let converted = records.into_iter().map(|record| {
@@ -172,7 +171,7 @@ pub(super) async fn change(resource: &Resource, change: &Change) -> Result<Arc<C
 /// # Errors
 /// 500 when it cannot be converted.
 pub(super) async fn settle(resource: &Resource, object: &mut Value) -> Result<Option<Value>, Status> {
-    let conversion = resource.rules().conversion.as_ref().filter(|_| is_converted(resource));
+    let conversion = resource.rules().conversion().filter(|_| is_converted(resource));
     let Some(conversion) = conversion else {
         return Ok(record::settle(resource, object));
     };
@@ -192,7 +191,7 @@ pub(super) async fn settle(resource: &Resource, object: &mut Value) -> Result<Op
 /// # Errors
 /// 500 when it cannot be converted, although it is stored.
 pub(super) async fn written(resource: &Resource, stored: Value, dry_run: bool) -> Result<Value, Status> {
-    let Some(conversion) = &resource.rules().conversion else {
+    let Some(conversion) = resource.rules().conversion() else {
         return Ok(stored);
     };
     let revision = meta::text(&stored, "resourceVersion").to_owned();
@@ -205,7 +204,7 @@ pub(super) async fn written(resource: &Resource, stored: Value, dry_run: bool) -
 
 /// The conversion that a record goes through, unless it is read as it is stored.
 fn conversion<'r>(resource: &'r Resource, record: &Record) -> Option<&'r Arc<Conversion>> {
-    let conversion = resource.rules().conversion.as_ref()?;
+    let conversion = resource.rules().conversion()?;
     (!record::is_as_stored(resource, record)).then_some(conversion)
 }
 

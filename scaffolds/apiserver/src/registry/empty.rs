@@ -19,7 +19,7 @@ pub(super) fn object(resource: &Resource) -> Map<String, Value> {
     let mut object: Map<String, Value> = serde_json::from_str(text).unwrap_or_default();
     object.insert("apiVersion".to_owned(), version.into());
     object.insert("kind".to_owned(), resource.names.kind.as_str().into());
-    if resource.rules().is_built_in {
+    if resource.rules().is_built_in() {
         object.entry("metadata").or_insert_with(|| json!({}));
     }
     object

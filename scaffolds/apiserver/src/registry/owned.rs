@@ -68,7 +68,7 @@ impl Work<'_> {
     /// # Errors
     /// 501 in a build that cannot call webhooks. Other failures are results, which server-side apply deals with.
     pub async fn convert_owned(&self) -> Result<bool, Status> {
-        let Some(conversion) = &self.resource().rules().conversion else {
+        let Some(conversion) = self.resource().rules().conversion() else {
             return Ok(false);
         };
         let Some(wanted) = self.conversions.next() else {

@@ -21,13 +21,13 @@ pub(super) fn read(resource: &Resource, record: &Record) -> Result<Value, Status
 
 /// Whether an object is read exactly as it is stored.
 pub(super) fn is_as_stored(resource: &Resource, record: &Record) -> bool {
-    let since = resource.rules().verbatim_after;
+    let since = resource.rules().storage.verbatim_after;
     since.is_some_and(|since| record.revision > since)
 }
 
 /// Whether an object is read exactly as its record has it: it is stored that way, or was converted by a webhook.
 pub(super) fn is_final(resource: &Resource, record: &Record) -> bool {
-    resource.rules().conversion.is_some() || is_as_stored(resource, record)
+    resource.rules().conversion().is_some() || is_as_stored(resource, record)
 }
 
 /// The JSON text of a record in the version of `resource`: the stored text itself wherever possible.
@@ -35,7 +35,7 @@ pub(super) fn is_final(resource: &Resource, record: &Record) -> bool {
 /// # Errors
 /// As for [`read`].
 pub fn present(resource: &Resource, record: &Record) -> Result<Bytes, Status> {
-    let is_own = resource.version == resource.storage_version || resource.rules().conversion.is_some();
+    let is_own = resource.version == resource.storage_version || resource.rules().conversion().is_some();
     if is_own && is_final(resource, record) {
         return Ok(record.object.clone());
     }
@@ -45,7 +45,7 @@ pub fn present(resource: &Resource, record: &Record) -> Result<Bytes, Status> {
 /// Converts `object` to the form that its readers will get, and returns the object in the storage version if that is
 /// another one.
 pub(super) fn settle(resource: &Resource, object: &mut Value) -> Option<Value> {
-    let is_stored_so = resource.rules().stored_as.is_none() && resource.version == resource.storage_version;
+    let is_stored_so = resource.rules().storage.name.is_none() && resource.version == resource.storage_version;
     if is_stored_so {
         resource.strategy.write(object);
         return None;

@@ -92,9 +92,9 @@ fn varint(number: u64) -> usize {
 /// CustomResourceDefinitions contain the group.
 pub fn quoted(resource: &Resource, key: &Key) -> String {
     let plural = resource.names.plural.as_str();
-    let directory = match resource.rules().etcd_directory {
+    let directory = match resource.rules().storage.etcd_directory {
         Some(directory) => directory.to_owned(),
-        None if resource.rules().is_built_in => plural.to_owned(),
+        None if resource.rules().is_built_in() => plural.to_owned(),
         None => format!("{}/{plural}", resource.group),
     };
     match key.namespace.as_str() {

@@ -59,7 +59,7 @@ impl<'a> Work<'a> {
     /// Group and kind, by which answers about invalid objects name them.
     pub fn kind(&self) -> Subject<'a> {
         let resource = self.resource();
-        let stored_in = resource.rules().stored_as.and_then(|name| name.split_once('/'));
+        let stored_in = resource.rules().storage.name.and_then(|name| name.split_once('/'));
         let group = stored_in.map_or(resource.group.as_str(), |(group, _)| group);
         Subject::new(group, &resource.names.kind)
     }
@@ -100,7 +100,7 @@ impl<'a> Work<'a> {
     }
 
     pub fn is_built_in(&self) -> bool {
-        self.resource().rules().is_built_in
+        self.resource().rules().is_built_in()
     }
 
     pub fn warn(&self, sentence: String) {
@@ -111,7 +111,7 @@ impl<'a> Work<'a> {
     pub fn default(&self, object: &mut Value) {
         let resource = self.resource();
         resource.strategy.default(object);
-        if let Some(date) = resource.rules().dates_default {
+        if let Some(date) = resource.rules().stamps.default {
             date(object, &self.now);
         }
     }
@@ -180,7 +180,7 @@ impl<'a> Work<'a> {
                 self.conversions.get(object, version)
             }
         };
-        let converts = resource.rules().conversion.is_some() || is_built_in;
+        let converts = resource.rules().conversion().is_some() || is_built_in;
         write(&Writer {
             manager,
             api_version: &resource.api_version(),
@@ -218,12 +218,12 @@ impl<'a> Work<'a> {
     fn reset(&self) -> &'static [&'static str] {
         let rules = self.resource().rules();
         let subresource = self.call.subresource.as_str();
-        if let Some((_, reset)) = rules.parts.iter().find(|(name, _)| *name == subresource) {
+        if let Some((_, reset)) = rules.resets.parts.iter().find(|(name, _)| *name == subresource) {
             return reset;
         }
         match (subresource, rules.has_status) {
-            ("status", _) => rules.reset_by_status,
-            ("", true) => rules.reset_by_update,
+            ("status", _) => rules.resets.status,
+            ("", true) => rules.resets.object,
             ("finalize", _) => &["status"],
             _ => &[],
         }

@@ -9,7 +9,7 @@ use crate::{resource::Resource, status::Status};
 pub(super) fn of(resource: &Resource, object: &Value) -> Value {
     let mut shown = head("PartialObjectMetadata");
     let mut metadata = object.get("metadata").cloned().unwrap_or_else(|| json!({}));
-    let fields = resource.rules().field_annotations;
+    let fields = resource.rules().internal.field_annotations;
     if let Some(annotations) = metadata.get_mut("annotations").and_then(Value::as_object_mut)
         && fields.iter().filter_map(|name| annotations.remove(*name)).count() > 0
         && annotations.is_empty()
@@ -65,7 +65,7 @@ pub(super) fn not_many(resource: &Resource) -> Status {
 /// package of another group.
 fn go_type(resource: &Resource, kind: &str) -> String {
     let of_group = resource.group.split('.').next().filter(|group| !group.is_empty());
-    let package = resource.rules().go_package.or(of_group).unwrap_or("core");
+    let package = resource.rules().internal.go_package.or(of_group).unwrap_or("core");
     format!("*{package}.{kind}")
 }
 

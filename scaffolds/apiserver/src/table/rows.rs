@@ -22,7 +22,7 @@ pub(super) fn table(resource: &Resource, answer: &Value, include: Include, now: 
         .filter(|_| answer["kind"] == resource.names.list_kind.as_str());
     let objects = items.map_or(std::slice::from_ref(answer), Vec::as_slice);
     let is_name = |column: &Column| column.format == "name" || resource.is_typed() && column.name == "Name";
-    let named = !resource.rules().columns.iter().any(is_name);
+    let named = !resource.rules().table.columns.iter().any(is_name);
     let mut shown = head("Table");
     shown["metadata"] = match items {
         Some(_) => partial::metadata(answer),
@@ -32,7 +32,7 @@ pub(super) fn table(resource: &Resource, answer: &Value, include: Include, now: 
     };
     shown["columnDefinitions"] = columns(resource, named);
     let mut objects: Vec<&Value> = objects.iter().collect();
-    if let Some(number) = resource.rules().rows_by {
+    if let Some(number) = resource.rules().table.rows_by {
         objects.sort_by_key(|object| object.pointer(number).and_then(Value::as_i64));
     }
     let rows = objects.into_iter().map(|object| {
@@ -42,7 +42,13 @@ pub(super) fn table(resource: &Resource, answer: &Value, include: Include, now: 
         }
         let mut row = json!({"cells": cells, "object": part(resource, object, include)});
         let phase = object.pointer("/status/phase").and_then(Value::as_str);
-        if let Some([phase, message]) = resource.rules().complete_in.iter().find(|it| Some(it[0]) == phase) {
+        if let Some([phase, message]) = resource
+            .rules()
+            .table
+            .complete_in
+            .iter()
+            .find(|it| Some(it[0]) == phase)
+        {
             row["conditions"] = json!([{"type": "Completed", "status": "True", "reason": phase, "message": message}]);
         }
         row
@@ -52,6 +58,7 @@ pub(super) fn table(resource: &Resource, answer: &Value, include: Include, now: 
     let plain = resource.is_typed()
         && resource
             .rules()
+            .table
             .columns
             .iter()
             .any(|column| column.name == "Created At");
@@ -118,7 +125,7 @@ fn part(resource: &Resource, object: &Value, include: Include) -> Value {
 
 /// The columns. For kinds that do not define all of them, the first is the name.
 fn columns(resource: &Resource, named: bool) -> Value {
-    let mut columns = resource.rules().columns.clone();
+    let mut columns = resource.rules().table.columns.clone();
     if named {
         let (name, r#type, format) = ("Name".to_owned(), "string".to_owned(), "name".to_owned());
         let description = NAME.to_owned();

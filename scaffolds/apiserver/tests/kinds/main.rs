@@ -81,7 +81,10 @@ fn every_resource_has_verbs_columns_and_a_shape() {
             "{name}"
         );
         let lists = resource.verbs.contains(&"list");
-        assert!(!lists || !resource.rules().columns.is_empty(), "{name} has no columns");
+        assert!(
+            !lists || !resource.rules().table.columns.is_empty(),
+            "{name} has no columns"
+        );
         let shape = kinds::name_of_kind(&resource.api_version(), &resource.names.kind);
         assert!(shape.is_some(), "{name} has no shape");
     }

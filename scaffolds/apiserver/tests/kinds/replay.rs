@@ -65,7 +65,7 @@ pub fn print(resources: &[Resource], record: &Record) -> Outcome {
     };
     let resource = find(resources, record);
     let ours = resource.strategy.cells(&record.object, 0);
-    let columns = &resource.rules().columns;
+    let columns = &resource.rules().table.columns;
     if columns.len() != ours.len() {
         return Outcome::Different(format!("{} columns, {} cells", columns.len(), ours.len()));
     }

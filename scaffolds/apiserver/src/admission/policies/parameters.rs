@@ -62,7 +62,7 @@ fn records(core: &Core, resource: &Resource, reference: &Reference, namespace: &
 async fn read(resource: &Resource, record: &Record) -> Result<Value, Status> {
     let read: Result<Value, _> = serde_json::from_slice(&record.object);
     let mut object = read.map_err(|error| Status::internal(&error.to_string()))?;
-    if let Some(conversion) = &resource.rules().conversion {
+    if let Some(conversion) = resource.rules().conversion() {
         return catalogue::bring(conversion, resource, object).await;
     }
     resource.strategy.read(&mut object);

@@ -100,7 +100,7 @@ fn is_own(resource: &Resource, kind: &Kind) -> bool {
 
 /// Brings an object of one resource to another one that shares its objects.
 async fn convert(object: &mut Value, from: &Resource, to: &Resource) -> Result<(), Status> {
-    if let Some(conversion) = &from.rules().conversion {
+    if let Some(conversion) = from.rules().conversion() {
         let converted = conversion.convert(object.take(), &to.api_version()).await;
         *object = converted?;
         return Ok(());

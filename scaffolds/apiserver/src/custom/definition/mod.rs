@@ -11,7 +11,10 @@ use crate::{
     kinds,
     resource::{ALL_VERBS, Names, Resource, Subresource},
     status::Status,
-    strategy::{CREATED, Column, Empties, MetadataPass, Rules, Strategy, StrictErrors},
+    strategy::{
+        CREATED, Column, Decoding, Empties, Generation, Passes, Preparation, Printing, Put, Rules, Storage, Strategy,
+        StrictErrors, TableRules, Validation, Versions,
+    },
 };
 use kubewright_machinery::{
     Cause,
@@ -73,12 +76,17 @@ impl Definition {
         Self {
             rules: Rules {
                 has_status: true,
-                counts_generation: true,
-                updates_unconditionally: false,
-                metadata_passes: MetadataPass::UPDATE,
-                status_metadata_passes: MetadataPass::UPDATE,
-                columns: columns(),
-                etcd_directory: Some("apiextensions.k8s.io/customresourcedefinitions"),
+                generation: Generation::COUNTED,
+                put: Put::CONDITIONAL,
+                passes: Passes::UPDATE,
+                storage: Storage {
+                    etcd_directory: Some("apiextensions.k8s.io/customresourcedefinitions"),
+                    ..Storage::default()
+                },
+                table: TableRules {
+                    columns: columns(),
+                    ..TableRules::default()
+                },
                 ..Rules::default()
             },
             schema: Schema::compile(&shape, &kinds::openapi_schema),
@@ -91,6 +99,12 @@ impl Strategy for Definition {
         &self.rules
     }
 
+    fn schema(&self) -> &Schema {
+        &self.schema
+    }
+}
+
+impl Decoding for Definition {
     fn decode(&self, object: &mut Value) -> Result<StrictErrors, Status> {
         let read = decode::read(object).and_then(|unknown| check_bundle(object).map(|()| unknown));
         read.map_err(|why| {
@@ -106,7 +120,9 @@ impl Strategy for Definition {
     fn default(&self, object: &mut Value) {
         defaults::fill(object);
     }
+}
 
+impl Preparation for Definition {
     fn prepare_for_create(&self, _subresource: &str, object: &mut Value) {
         object["status"] =
             json!({"conditions": null, "acceptedNames": {"plural": "", "kind": ""}, "storedVersions": null});
@@ -122,6 +138,21 @@ impl Strategy for Definition {
         }
     }
 
+    fn begin_deletion(&self, object: &mut Value, now: &str) -> bool {
+        const MESSAGE: &str = "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon";
+        object["metadata"]["deletionTimestamp"] = json!(now);
+        let finalizers = &mut object["metadata"]["finalizers"];
+        match finalizers.as_array_mut() {
+            Some(all) if all.iter().any(|it| it == FINALIZER) => {}
+            Some(all) => all.push(json!(FINALIZER)),
+            None => *finalizers = json!([FINALIZER]),
+        }
+        DefinitionCondition::new("Terminating", true, "InstanceDeletionPending", MESSAGE).set(object, now);
+        true
+    }
+}
+
+impl Validation for Definition {
     fn validate(&self, object: &Value, _found: &[Cause]) -> Vec<Cause> {
         validate::creation(object)
     }
@@ -144,29 +175,16 @@ impl Strategy for Definition {
         warnings.retain(|warning| !known.contains(warning));
         warnings
     }
+}
 
-    fn begin_deletion(&self, object: &mut Value, now: &str) -> bool {
-        const MESSAGE: &str = "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon";
-        object["metadata"]["deletionTimestamp"] = json!(now);
-        let finalizers = &mut object["metadata"]["finalizers"];
-        match finalizers.as_array_mut() {
-            Some(all) if all.iter().any(|it| it == FINALIZER) => {}
-            Some(all) => all.push(json!(FINALIZER)),
-            None => *finalizers = json!([FINALIZER]),
-        }
-        DefinitionCondition::new("Terminating", true, "InstanceDeletionPending", MESSAGE).set(object, now);
-        true
-    }
-
+impl Versions for Definition {
     fn write(&self, object: &mut Value) {
         // Numbers in defaults, enums and examples.
         go::store(&mut object["spec"]["versions"]);
     }
+}
 
-    fn schema(&self) -> &Schema {
-        &self.schema
-    }
-
+impl Printing for Definition {
     fn field(&self, _object: &Value, _path: &str) -> Option<String> {
         None
     }

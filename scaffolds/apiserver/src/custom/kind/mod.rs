@@ -13,7 +13,7 @@ use crate::{
     custom::{conditions::holds, path::Path as FieldPath},
     openapi,
     status::Status,
-    strategy::{Rules, Strategy, StrictErrors},
+    strategy::{Decoding, Preparation, Printing, Rules, Strategy, StrictErrors, Validation, Versions},
 };
 use columns::Printed;
 use kubewright_machinery::{Cause, cause::Objections, go, names};
@@ -132,9 +132,9 @@ impl Custom {
             .map(Vec::as_slice)
             .unwrap_or_default();
         let columns = columns::of(version);
-        let mut rules = rules::of(family, version, versions);
-        rules.columns = columns.iter().map(|it| it.column.clone()).collect();
-        rules.published = Some(published::schemas(crd, version, &family.schema_name(version)));
+        let published = published::schemas(crd, version, &family.schema_name(version));
+        let mut rules = rules::of(family, version, versions, published);
+        rules.table.columns = columns.iter().map(|it| it.column.clone()).collect();
         let fields = version["selectableFields"].as_array().into_iter().flatten();
         let fields = fields.filter_map(|field| field["jsonPath"].as_str());
         Self {
@@ -190,6 +190,12 @@ impl Strategy for Custom {
         &self.rules
     }
 
+    fn schema(&self) -> &Schema {
+        &self.schema
+    }
+}
+
+impl Decoding for Custom {
     fn decode(&self, object: &mut Value) -> Result<StrictErrors, Status> {
         self.read_with(Structural::prune, object)
     }
@@ -204,7 +210,9 @@ impl Strategy for Custom {
             schema.default(object);
         }
     }
+}
 
+impl Preparation for Custom {
     fn prepare_for_create(&self, _subresource: &str, object: &mut Value) {
         if self.rules.has_status
             && let Some(object) = object.as_object_mut()
@@ -227,7 +235,9 @@ impl Strategy for Custom {
             put(new, "status", old.get("status").cloned());
         }
     }
+}
 
+impl Validation for Custom {
     fn is_of_type(&self, object: &Value) -> bool {
         let own = (self.family.group.as_str(), self.version.as_str());
         let is_own = |text: &str| text.split_once('/') == Some(own);
@@ -253,7 +263,9 @@ impl Strategy for Custom {
     fn update_warnings(&self, _subresource: &str, new: &Value, old: &Value) -> Vec<String> {
         finalizers::warnings(new, old)
     }
+}
 
+impl Versions for Custom {
     fn read(&self, object: &mut Value) {
         self.read_stored(object);
         object["apiVersion"] = json!(self.family.api_version(&self.version));
@@ -297,14 +309,12 @@ impl Strategy for Custom {
         go::store(object);
     }
 
-    fn schema(&self) -> &Schema {
-        &self.schema
-    }
-
     fn unserved(&self, api_version: &str) -> Option<&Schema> {
         self.family.unserved.get(api_version)
     }
+}
 
+impl Printing for Custom {
     fn field(&self, object: &Value, path: &str) -> Option<String> {
         let found = self.selectable.get(path)?.find(object).unwrap_or_default();
         Some(match found.first().map(|found| found.value()) {

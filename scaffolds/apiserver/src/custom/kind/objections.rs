@@ -1,7 +1,7 @@
 //! The validation errors of a custom object: in its type, by its schema, in its scale, and by its validation rules.
 
 use super::{Custom, scale};
-use crate::strategy::Strategy;
+use crate::strategy::Validation;
 use kubewright_machinery::{
     Cause,
     cause::{Objections, Path},

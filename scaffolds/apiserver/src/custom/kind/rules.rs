@@ -1,15 +1,15 @@
 //! The registry's rules for a custom kind, from a version of its definition.
 
 use super::Family;
-use crate::strategy::{MetadataPass, Rules, Scale};
+use crate::strategy::{CustomRules, Generation, Passes, Put, Resets, Rules, Scale, Storage};
 use kubewright_schema::version::priority;
 use serde_json::{Value, json};
 use std::borrow::Cow;
 
 const TERMINATING: &str = "create not allowed while custom resource definition is terminating";
 
-/// The rules of `version`, one of the definition's versions.
-pub(super) fn of(family: &Family, version: &Value, versions: &[Value]) -> Rules {
+/// The rules of `version`, one of the definition's versions, whose OpenAPI definitions are `published`.
+pub(super) fn of(family: &Family, version: &Value, versions: &[Value], published: [Value; 2]) -> Rules {
     let scale = &version["subresources"]["scale"];
     let path = |key: &str| scale[key].as_str().map(|path| Cow::Owned(path.to_owned()));
     let has_status = version["subresources"]["status"].is_object();
@@ -17,23 +17,30 @@ pub(super) fn of(family: &Family, version: &Value, versions: &[Value]) -> Rules 
         && !(has_status && defaults_status(family, version))
         && share_a_schema(version, versions);
     Rules {
-        is_built_in: false,
         has_status,
         scale: scale.is_object().then(|| Scale {
             spec_replicas: path("specReplicasPath").unwrap_or_default(),
             status_replicas: path("statusReplicasPath").unwrap_or_default(),
             label_selector: path("labelSelectorPath"),
         }),
-        counts_generation: true,
-        updates_unconditionally: false,
-        metadata_passes: MetadataPass::UPDATE,
-        status_metadata_passes: MetadataPass::UPDATE,
-        reset_by_status: &["metadata", "spec"],
-        verbatim_after: is_verbatim.then_some(family.since),
         forbids_creation: family.terminating.then_some(TERMINATING),
-        conversion: family.conversion.clone(),
-        ends: family.ends.clone(),
         deprecation: deprecation(family, version, versions).map(Cow::Owned),
+        generation: Generation::COUNTED,
+        put: Put::CONDITIONAL,
+        passes: Passes::UPDATE,
+        resets: Resets {
+            status: &["metadata", "spec"],
+            ..Resets::default()
+        },
+        storage: Storage {
+            verbatim_after: is_verbatim.then_some(family.since),
+            ..Storage::default()
+        },
+        custom: Some(CustomRules {
+            published,
+            conversion: family.conversion.clone(),
+            ends: family.ends.clone(),
+        }),
         ..Rules::default()
     }
 }

@@ -14,7 +14,7 @@ use crate::{
         located::Located,
         row::Row,
     },
-    strategy::{MetadataPass, Rules},
+    strategy::{Generation, Passes, Put, Rules},
 };
 
 pub(in crate::kinds) fn mutating() -> BuiltInKind {
@@ -42,9 +42,9 @@ pub(in crate::kinds) fn validating() -> BuiltInKind {
 fn binding() -> BuiltInKind {
     BuiltInKind {
         rules: Rules {
-            counts_generation: true,
-            updates_unconditionally: false,
-            metadata_passes: MetadataPass::VALIDATE,
+            generation: Generation::COUNTED,
+            put: Put::CONDITIONAL,
+            passes: Passes::VALIDATE,
             ..Rules::default()
         },
         // A policy has the same structs, and their defaults.

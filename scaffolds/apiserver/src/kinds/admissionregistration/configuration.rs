@@ -13,7 +13,7 @@ use crate::{
         located::Located,
         row::Row,
     },
-    strategy::{MetadataPass, Rules},
+    strategy::{Generation, Passes, Put, Rules},
 };
 
 pub(in crate::kinds) fn mutating() -> BuiltInKind {
@@ -47,10 +47,12 @@ const SERVICE: StructDefault = ("admissionregistration.v1.ServiceReference", |se
 fn configuration() -> BuiltInKind {
     BuiltInKind {
         rules: Rules {
-            counts_generation: true,
-            counts_empty: true,
-            updates_unconditionally: false,
-            metadata_passes: MetadataPass::VALIDATE,
+            generation: Generation {
+                counts_empty: true,
+                ..Generation::COUNTED
+            },
+            put: Put::CONDITIONAL,
+            passes: Passes::VALIDATE,
             ..Rules::default()
         },
         distinguishes_empty: &["webhooks"],

@@ -15,7 +15,7 @@ use crate::{
         located::Located,
         row::Row,
     },
-    strategy::{MetadataPass, Rules},
+    strategy::{Generation, MetadataPass, Passes, Put, Resets, Rules},
 };
 
 pub(in crate::kinds) fn mutating() -> BuiltInKind {
@@ -39,8 +39,14 @@ pub(in crate::kinds) fn validating() -> BuiltInKind {
     let kind = policy();
     BuiltInKind {
         rules: Rules {
-            status_metadata_passes: MetadataPass::NONE,
-            reset_by_status: &["spec", "metadata"],
+            passes: Passes {
+                status: MetadataPass::NONE,
+                ..kind.rules.passes
+            },
+            resets: Resets {
+                status: &["spec", "metadata"],
+                ..Resets::default()
+            },
             ..kind.rules
         },
         defaults: &[
@@ -63,9 +69,9 @@ pub(in crate::kinds) fn validating() -> BuiltInKind {
 fn policy() -> BuiltInKind {
     BuiltInKind {
         rules: Rules {
-            counts_generation: true,
-            updates_unconditionally: false,
-            metadata_passes: MetadataPass::VALIDATE,
+            generation: Generation::COUNTED,
+            put: Put::CONDITIONAL,
+            passes: Passes::VALIDATE,
             ..Rules::default()
         },
         ..BuiltInKind::default()

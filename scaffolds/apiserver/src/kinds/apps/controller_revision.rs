@@ -4,13 +4,13 @@ use serde_json::{Value, json};
 
 use crate::{
     kinds::{faults::Faults, kind::BuiltInKind, located::Located, row::Row},
-    strategy::{MetadataPass, Rules},
+    strategy::{Passes, Rules},
 };
 
 pub(in crate::kinds) fn kind() -> BuiltInKind {
     BuiltInKind {
         rules: Rules {
-            metadata_passes: MetadataPass::VALIDATE_THEN_UPDATE,
+            passes: Passes::VALIDATE_THEN_UPDATE,
             ..Rules::default()
         },
         validate,

@@ -17,14 +17,17 @@ use crate::{
         semantic,
         workload::{self, counts, decrement, is_selective, matches, with_containers},
     },
-    strategy::Rules,
+    strategy::{Generation, Internal, Rules},
 };
 
 pub(in crate::kinds) fn kind() -> BuiltInKind {
     BuiltInKind {
         rules: Rules {
-            counts_generation: true,
-            field_annotations: &[GENERATION],
+            generation: Generation::COUNTED,
+            internal: Internal {
+                field_annotations: &[GENERATION],
+                ..Internal::default()
+            },
             ..Rules::default()
         },
         unreadable,

@@ -12,16 +12,21 @@ use crate::{
         row::Row,
         workload::{self, counts, decrement, not_more, not_more_than_replicas, replicated, selection},
     },
-    strategy::Rules,
+    strategy::{Generation, Resets, Rules},
 };
 
 pub(in crate::kinds) fn kind() -> BuiltInKind {
     BuiltInKind {
         rules: Rules {
-            counts_generation: true,
-            counts_metadata: Some("annotations"),
             scale: Some(workload::scale()),
-            reset_by_status: &["spec", "metadata.labels"],
+            generation: Generation {
+                metadata: Some("annotations"),
+                ..Generation::COUNTED
+            },
+            resets: Resets {
+                status: &["spec", "metadata.labels"],
+                ..Resets::default()
+            },
             ..Rules::default()
         },
         defaults: &[("apps.v1.Deployment", default)],

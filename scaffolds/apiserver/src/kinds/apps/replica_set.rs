@@ -8,14 +8,14 @@ use crate::{
         located::Located,
         workload::{self, counts, not_more, not_more_than_replicas, replicated, selection},
     },
-    strategy::Rules,
+    strategy::{Generation, Rules},
 };
 
 pub(in crate::kinds) fn kind() -> BuiltInKind {
     BuiltInKind {
         rules: Rules {
-            counts_generation: true,
             scale: Some(workload::scale()),
+            generation: Generation::COUNTED,
             ..Rules::default()
         },
         defaults: &[("apps.v1.ReplicaSet", default)],

@@ -22,15 +22,15 @@ use crate::{
             selection,
         },
     },
-    strategy::{NameRule, Rules},
+    strategy::{Generation, NameRule, Rules},
 };
 
 pub(in crate::kinds) fn kind() -> BuiltInKind {
     BuiltInKind {
         rules: Rules {
             name: NameRule::Label,
-            counts_generation: true,
             scale: Some(workload::scale()),
+            generation: Generation::COUNTED,
             ..Rules::default()
         },
         defaults: &[("apps.v1.StatefulSet", default)],

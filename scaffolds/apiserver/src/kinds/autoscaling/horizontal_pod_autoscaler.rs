@@ -13,14 +13,14 @@ use crate::{
         located::Located,
         row::{Row, shown_or},
     },
-    strategy::Rules,
+    strategy::{Generation, Rules},
 };
 
 pub(in crate::kinds) fn kind() -> BuiltInKind {
     BuiltInKind {
         defaults: &[("autoscaling.v2.HorizontalPodAutoscaler", default)],
         rules: Rules {
-            counts_generation: true,
+            generation: Generation::COUNTED,
             ..Rules::default()
         },
         validate,

@@ -14,14 +14,17 @@ use crate::{
         row::{Row, shown_or},
         workload::{is_another, new_name_warnings, print_containers},
     },
-    strategy::{MetadataPass, Rules},
+    strategy::{Generation, MetadataPass, Passes, Rules},
 };
 
 pub(in crate::kinds) fn kind() -> BuiltInKind {
     BuiltInKind {
         rules: Rules {
-            counts_generation: true,
-            status_metadata_passes: MetadataPass::NONE,
+            generation: Generation::COUNTED,
+            passes: Passes {
+                status: MetadataPass::NONE,
+                ..Passes::USUAL
+            },
             ..Rules::default()
         },
         defaults: &[("batch.v1.CronJob", default)],

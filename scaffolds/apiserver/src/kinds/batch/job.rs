@@ -20,7 +20,7 @@ use crate::{
         semantic,
         workload::{is_another, matches, new_name_warnings, with_containers},
     },
-    strategy::{Deletion, Rules},
+    strategy::{Deletion, Generation, Rules},
 };
 
 const ORPHANS: &str = "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to \
@@ -29,12 +29,12 @@ const ORPHANS: &str = "child pods are preserved by default when jobs are deleted
 pub(in crate::kinds) fn kind() -> BuiltInKind {
     BuiltInKind {
         rules: Rules {
-            counts_generation: true,
             deletion: Deletion {
                 orphans_dependents: true,
                 warning: Some(ORPHANS),
                 ..Deletion::default()
             },
+            generation: Generation::COUNTED,
             ..Rules::default()
         },
         defaults: &[

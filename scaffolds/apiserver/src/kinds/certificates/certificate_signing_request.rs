@@ -18,7 +18,7 @@ use crate::{
         row::{Row, or},
         signer,
     },
-    strategy::{MetadataPass, NameRule, Rules},
+    strategy::{MetadataPass, NameRule, Passes, Resets, Rules, Stamps},
     user::User,
 };
 
@@ -26,12 +26,20 @@ pub(in crate::kinds) fn kind() -> BuiltInKind {
     BuiltInKind {
         rules: Rules {
             name: NameRule::PathSegment,
-            metadata_passes: MetadataPass::VALIDATE_THEN_UPDATE,
-            status_metadata_passes: MetadataPass::VALIDATE_THEN_UPDATE,
-            reset_by_update: &["spec", "status"],
-            reset_by_status: &["spec", "status.conditions"],
-            records_user: Some(record_user),
-            dates_update: Some(date),
+            passes: Passes {
+                status: MetadataPass::VALIDATE_THEN_UPDATE,
+                ..Passes::VALIDATE_THEN_UPDATE
+            },
+            resets: Resets {
+                object: &["spec", "status"],
+                status: &["spec", "status.conditions"],
+                ..Resets::default()
+            },
+            stamps: Stamps {
+                user: Some(record_user),
+                update: Some(date),
+                ..Stamps::default()
+            },
             ..Rules::default()
         },
         prepare_update: |new, old| keep(new, old, "spec"),

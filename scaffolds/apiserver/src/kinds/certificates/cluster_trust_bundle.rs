@@ -12,7 +12,7 @@ use crate::{
         signer,
     },
     pem,
-    strategy::{MetadataPass, NameRule, Rules},
+    strategy::{NameRule, Passes, Put, Rules},
 };
 
 const SELECTABLE: &[Selectable] = &[Selectable::new("spec.signerName", "/spec/signerName")];
@@ -26,8 +26,8 @@ pub(in crate::kinds) fn kind() -> BuiltInKind {
         rules: Rules {
             // The format depends on the signer.
             name: NameRule::PathSegment,
-            updates_unconditionally: false,
-            metadata_passes: MetadataPass::VALIDATE_THEN_UPDATE,
+            put: Put::CONDITIONAL,
+            passes: Passes::VALIDATE_THEN_UPDATE,
             ..Rules::default()
         },
         validate: |at, faults| {

@@ -21,7 +21,7 @@ use crate::{
         signer,
     },
     pem,
-    strategy::Rules,
+    strategy::{Put, Rules},
 };
 
 const SELECTABLE: &[Selectable] = &[
@@ -39,7 +39,7 @@ const MARGIN: i64 = 600;
 pub(in crate::kinds) fn kind() -> BuiltInKind {
     BuiltInKind {
         rules: Rules {
-            updates_unconditionally: false,
+            put: Put::CONDITIONAL,
             ..Rules::default()
         },
         defaults: &[("certificates.v1.PodCertificateRequest", default)],

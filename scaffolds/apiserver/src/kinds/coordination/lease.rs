@@ -4,15 +4,14 @@ use serde_json::Value;
 
 use crate::{
     kinds::{edit::section, faults::Faults, kind::BuiltInKind, located::Located},
-    strategy::{MetadataPass, Rules},
+    strategy::{Passes, Put, Rules},
 };
 
 pub(in crate::kinds) fn kind() -> BuiltInKind {
     BuiltInKind {
         rules: Rules {
-            creates_on_update: true,
-            updates_unconditionally: false,
-            metadata_passes: MetadataPass::UPDATE,
+            put: Put::CREATES_CONDITIONALLY,
+            passes: Passes::UPDATE,
             ..Rules::default()
         },
         prepare_create: prepare,

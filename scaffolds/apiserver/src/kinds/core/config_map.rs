@@ -9,13 +9,13 @@ use crate::{
         kind::BuiltInKind,
         located::Located,
     },
-    strategy::{MetadataPass, Rules},
+    strategy::{Passes, Rules},
 };
 
 pub(in crate::kinds) fn kind() -> BuiltInKind {
     BuiltInKind {
         rules: Rules {
-            metadata_passes: MetadataPass::UPDATE_THEN_VALIDATE,
+            passes: Passes::UPDATE_THEN_VALIDATE,
             ..Rules::default()
         },
         distinguishes_empty: &["binaryData"],

@@ -14,16 +14,19 @@ use crate::{
         row::{Row, at_most_three},
         semantic,
     },
-    strategy::{MetadataPass, Rules},
+    strategy::{Passes, Put, Rules, Storage},
 };
 
 pub(in crate::kinds) fn kind() -> BuiltInKind {
     BuiltInKind {
         rules: Rules {
-            creates_on_update: true,
             deprecation: Some("v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice".into()),
-            metadata_passes: MetadataPass::UPDATE_THEN_VALIDATE,
-            etcd_directory: Some("services/endpoints"),
+            put: Put::CREATES,
+            passes: Passes::UPDATE_THEN_VALIDATE,
+            storage: Storage {
+                etcd_directory: Some("services/endpoints"),
+                ..Storage::default()
+            },
             ..Rules::default()
         },
         defaults: &[("core.v1.EndpointPort", |port| set_text(port, "protocol", "TCP"))],

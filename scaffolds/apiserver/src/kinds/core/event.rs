@@ -5,18 +5,21 @@ use crate::{
         event::{self, Names},
         kind::{BuiltInKind, Selectable},
     },
-    strategy::{Deletion, MetadataPass, Rules},
+    strategy::{Deletion, Passes, Put, Rules, Storage},
 };
 
 pub(in crate::kinds) fn kind() -> BuiltInKind {
     BuiltInKind {
         rules: Rules {
-            is_uncached: true,
-            creates_on_update: true,
-            metadata_passes: MetadataPass::NONE,
             deletion: Deletion {
                 leaves_dependents: true,
                 ..Deletion::default()
+            },
+            put: Put::CREATES,
+            passes: Passes::NONE,
+            storage: Storage {
+                is_uncached: true,
+                ..Storage::default()
             },
             ..Rules::default()
         },

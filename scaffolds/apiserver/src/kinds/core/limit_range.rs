@@ -17,14 +17,14 @@ use crate::{
         kind::BuiltInKind,
         located::Located,
     },
-    strategy::{MetadataPass, Rules},
+    strategy::{Passes, Put, Rules},
 };
 
 pub(in crate::kinds) fn kind() -> BuiltInKind {
     BuiltInKind {
         rules: Rules {
-            creates_on_update: true,
-            metadata_passes: MetadataPass::VALIDATE,
+            put: Put::CREATES,
+            passes: Passes::VALIDATE,
             ..Rules::default()
         },
         defaults: &[("core.v1.LimitRangeItem", default_item)],

@@ -10,19 +10,19 @@ use crate::{
         kind::{BuiltInKind, Selectable},
         located::Located,
     },
-    strategy::{Deletion, MetadataPass, NameRule, Rules},
+    strategy::{Deletion, NameRule, Passes, Rules},
 };
 
 pub(in crate::kinds) fn kind() -> BuiltInKind {
     BuiltInKind {
         rules: Rules {
             name: NameRule::Label,
-            metadata_passes: MetadataPass::VALIDATE_THEN_UPDATE,
             has_spec_finalizers: true,
             deletion: Deletion {
                 only_readable: true,
                 ..Deletion::default()
             },
+            passes: Passes::VALIDATE_THEN_UPDATE,
             ..Rules::default()
         },
         defaults: &[("core.v1.Namespace", default)],

@@ -18,14 +18,17 @@ use crate::{
         located::Located,
         row::{Row, or},
     },
-    strategy::{MetadataPass, Rules},
+    strategy::{Passes, Rules, Storage},
 };
 
 pub(in crate::kinds) fn kind() -> BuiltInKind {
     BuiltInKind {
         rules: Rules {
-            metadata_passes: MetadataPass::VALIDATE_THEN_UPDATE,
-            etcd_directory: Some("minions"),
+            passes: Passes::VALIDATE_THEN_UPDATE,
+            storage: Storage {
+                etcd_directory: Some("minions"),
+                ..Storage::default()
+            },
             ..Rules::default()
         },
         clears_status: false,

@@ -19,17 +19,20 @@ use crate::{
         volume::{CLASS, PLUGINS, access_modes, print_class, print_modes, print_or_unset, print_phase, shown_plugin},
         volume_source::{iscsi_names, secret_reference, volume_source},
     },
-    strategy::{Deletion, MetadataPass, Rules},
+    strategy::{Deletion, Passes, Rules, Stamps},
 };
 
 pub(in crate::kinds) fn kind() -> BuiltInKind {
     BuiltInKind {
         rules: Rules {
-            metadata_passes: MetadataPass::VALIDATE_TWICE,
-            dates_update: Some(date_phase),
             deletion: Deletion {
                 returns_object: true,
                 ..Deletion::default()
+            },
+            passes: Passes::VALIDATE_TWICE,
+            stamps: Stamps {
+                update: Some(date_phase),
+                ..Stamps::default()
             },
             ..Rules::default()
         },

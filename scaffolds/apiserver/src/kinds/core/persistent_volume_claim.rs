@@ -17,17 +17,17 @@ use crate::{
         semantic,
         volume::{CLASS, claim_spec, print_class, print_modes, print_or_unset, print_phase, warn_of_claim_spec},
     },
-    strategy::{Deletion, MetadataPass, Rules},
+    strategy::{Deletion, Passes, Rules},
 };
 
 pub(in crate::kinds) fn kind() -> BuiltInKind {
     BuiltInKind {
         rules: Rules {
-            metadata_passes: MetadataPass::UPDATE_THEN_VALIDATE,
             deletion: Deletion {
                 returns_object: true,
                 ..Deletion::default()
             },
+            passes: Passes::UPDATE_THEN_VALIDATE,
             ..Rules::default()
         },
         defaults: &[

@@ -10,17 +10,17 @@ use crate::{
         row::Row,
         workload::{is_another, print_containers},
     },
-    strategy::{Deletion, Rules},
+    strategy::{Deletion, Generation, Rules},
 };
 
 pub(in crate::kinds) fn kind() -> BuiltInKind {
     BuiltInKind {
         rules: Rules {
-            counts_generation: true,
             deletion: Deletion {
                 returns_object: true,
                 ..Deletion::default()
             },
+            generation: Generation::COUNTED,
             ..Rules::default()
         },
         validate: |object, faults| pod_template(&object.get("template"), faults),

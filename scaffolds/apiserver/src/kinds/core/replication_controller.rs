@@ -14,18 +14,21 @@ use crate::{
         row::Row,
         workload::{self, MISMATCH, is_another, template},
     },
-    strategy::{Deletion, Rules},
+    strategy::{Deletion, Generation, Rules, Storage},
 };
 
 pub(in crate::kinds) fn kind() -> BuiltInKind {
     BuiltInKind {
         rules: Rules {
-            counts_generation: true,
             scale: Some(workload::scale()),
-            etcd_directory: Some("controllers"),
             deletion: Deletion {
                 orphans_dependents: true,
                 ..Deletion::default()
+            },
+            generation: Generation::COUNTED,
+            storage: Storage {
+                etcd_directory: Some("controllers"),
+                ..Storage::default()
             },
             ..Rules::default()
         },

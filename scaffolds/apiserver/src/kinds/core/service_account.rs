@@ -7,17 +7,17 @@ use crate::{
         kind::{BuiltInKind, Change, Warnings},
         located::Located,
     },
-    strategy::{Deletion, MetadataPass, Rules},
+    strategy::{Deletion, Passes, Rules},
 };
 
 pub(in crate::kinds) fn kind() -> BuiltInKind {
     BuiltInKind {
         rules: Rules {
-            metadata_passes: MetadataPass::UPDATE_THEN_VALIDATE,
             deletion: Deletion {
                 returns_object: true,
                 ..Deletion::default()
             },
+            passes: Passes::UPDATE_THEN_VALIDATE,
             ..Rules::default()
         },
         prepare_create: name_secrets,

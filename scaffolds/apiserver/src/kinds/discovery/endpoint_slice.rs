@@ -18,15 +18,17 @@ use crate::{
         semantic,
     },
     meta,
-    strategy::{MetadataPass, Rules},
+    strategy::{Generation, Passes, Rules},
 };
 
 pub(in crate::kinds) fn kind() -> BuiltInKind {
     BuiltInKind {
         rules: Rules {
-            counts_generation: true,
-            counts_metadata: Some("labels"),
-            metadata_passes: MetadataPass::VALIDATE,
+            generation: Generation {
+                metadata: Some("labels"),
+                ..Generation::COUNTED
+            },
+            passes: Passes::VALIDATE,
             ..Rules::default()
         },
         defaults: &[("discovery.v1.EndpointPort", default_port)],

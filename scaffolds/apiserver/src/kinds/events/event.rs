@@ -11,20 +11,26 @@ use crate::{
         kind::{BuiltInKind, Selectable},
         located::Located,
     },
-    strategy::{Deletion, Rules},
+    strategy::{Deletion, Internal, Put, Rules, Storage},
 };
 
 pub(in crate::kinds) fn kind() -> BuiltInKind {
     BuiltInKind {
         rules: Rules {
-            creates_on_update: true,
-            stored_as: Some("/events"),
-            is_uncached: true,
-            go_package: Some("core"),
-            verbatim_after: None,
             deletion: Deletion {
                 leaves_dependents: true,
                 ..Deletion::default()
+            },
+            put: Put::CREATES,
+            storage: Storage {
+                name: Some("/events"),
+                is_uncached: true,
+                verbatim_after: None,
+                ..Storage::default()
+            },
+            internal: Internal {
+                go_package: Some("core"),
+                ..Internal::default()
             },
             ..Rules::default()
         },

@@ -13,15 +13,18 @@ use crate::{
         networking::reference::reference,
         row::Row,
     },
-    strategy::{MetadataPass, Rules},
+    strategy::{Generation, Passes, Rules, Storage},
 };
 
 pub(in crate::kinds) fn kind() -> BuiltInKind {
     BuiltInKind {
         rules: Rules {
-            counts_generation: true,
-            metadata_passes: MetadataPass::UPDATE_THEN_VALIDATE,
-            etcd_directory: Some("ingress"),
+            generation: Generation::COUNTED,
+            passes: Passes::UPDATE_THEN_VALIDATE,
+            storage: Storage {
+                etcd_directory: Some("ingress"),
+                ..Storage::default()
+            },
             ..Rules::default()
         },
         distinguishes_empty: &["spec"],

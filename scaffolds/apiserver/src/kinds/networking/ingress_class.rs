@@ -12,14 +12,14 @@ use crate::{
         networking::reference::reference,
         row::Row,
     },
-    strategy::{MetadataPass, Rules},
+    strategy::{Generation, Passes, Rules},
 };
 
 pub(in crate::kinds) fn kind() -> BuiltInKind {
     BuiltInKind {
         rules: Rules {
-            counts_generation: true,
-            metadata_passes: MetadataPass::UPDATE_THEN_VALIDATE,
+            generation: Generation::COUNTED,
+            passes: Passes::UPDATE_THEN_VALIDATE,
             ..Rules::default()
         },
         defaults: &[("networking.v1.IngressClass", default)],

@@ -13,14 +13,16 @@ use crate::{
         labels::{print_selector, selector},
         located::Located,
     },
-    strategy::Rules,
+    strategy::{Generation, Rules},
 };
 
 pub(in crate::kinds) fn kind() -> BuiltInKind {
     BuiltInKind {
         rules: Rules {
-            counts_generation: true,
-            counts_empty: true,
+            generation: Generation {
+                counts_empty: true,
+                ..Generation::COUNTED
+            },
             ..Rules::default()
         },
         distinguishes_empty: &["spec"],

@@ -12,14 +12,13 @@ use crate::{
         located::Located,
         pod::spec::tolerations,
     },
-    strategy::Rules,
+    strategy::{Put, Rules},
 };
 
 pub(in crate::kinds) fn kind() -> BuiltInKind {
     BuiltInKind {
         rules: Rules {
-            creates_on_update: true,
-            updates_unconditionally: false,
+            put: Put::CREATES_CONDITIONALLY,
             ..Rules::default()
         },
         validate,

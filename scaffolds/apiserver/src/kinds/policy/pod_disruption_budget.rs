@@ -12,16 +12,15 @@ use crate::{
         located::Located,
         row::{Row, shown_or},
     },
-    strategy::{MetadataPass, Rules},
+    strategy::{Generation, Passes, Put, Rules},
 };
 
 pub(in crate::kinds) fn kind() -> BuiltInKind {
     BuiltInKind {
         rules: Rules {
-            counts_generation: true,
-            updates_unconditionally: false,
-            metadata_passes: MetadataPass::NONE,
-            status_metadata_passes: MetadataPass::NONE,
+            generation: Generation::COUNTED,
+            put: Put::CONDITIONAL,
+            passes: Passes::NONE,
             ..Rules::default()
         },
         validate,

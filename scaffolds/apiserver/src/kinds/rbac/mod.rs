@@ -7,19 +7,19 @@ mod policy_rules;
 pub(in crate::kinds) mod role;
 pub(in crate::kinds) mod role_binding;
 
-use crate::strategy::{Deletion, Grants, MetadataPass, NameRule, Rules};
+use crate::strategy::{Deletion, Grants, NameRule, Passes, Put, Rules};
 
 /// The rules for the registry, which are the same for all four kinds.
 fn rules(grants: Grants) -> Rules {
     Rules {
         name: NameRule::PathSegment,
-        creates_on_update: true,
-        metadata_passes: MetadataPass::VALIDATE_THEN_UPDATE,
         grants: Some(grants),
         deletion: Deletion {
             only_readable: true,
             ..Deletion::default()
         },
+        put: Put::CREATES,
+        passes: Passes::VALIDATE_THEN_UPDATE,
         ..Rules::default()
     }
 }

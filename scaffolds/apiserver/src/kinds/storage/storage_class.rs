@@ -14,7 +14,7 @@ use crate::{
         node_selector::outdated,
         row::Row,
     },
-    strategy::{Deletion, MetadataPass, Rules},
+    strategy::{Deletion, Passes, Rules},
 };
 
 pub(in crate::kinds) fn kind() -> BuiltInKind {
@@ -24,7 +24,7 @@ pub(in crate::kinds) fn kind() -> BuiltInKind {
                 returns_object: true,
                 ..Deletion::default()
             },
-            metadata_passes: MetadataPass::VALIDATE_THEN_UPDATE,
+            passes: Passes::VALIDATE_THEN_UPDATE,
             ..Rules::default()
         },
         defaults: &[("storage.v1.StorageClass", default)],

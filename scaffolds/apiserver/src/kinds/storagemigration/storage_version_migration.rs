@@ -12,7 +12,7 @@ use crate::{
         located::Located,
         row::Row,
     },
-    strategy::{MetadataPass, Rules},
+    strategy::{Passes, Put, Rules},
 };
 
 /// The conditions that a migration ends with.
@@ -24,8 +24,8 @@ const ENDS: [(&str, &str); 2] = [
 pub(in crate::kinds) fn kind() -> BuiltInKind {
     BuiltInKind {
         rules: Rules {
-            updates_unconditionally: false,
-            metadata_passes: MetadataPass::VALIDATE_THEN_UPDATE,
+            put: Put::CONDITIONAL,
+            passes: Passes::VALIDATE_THEN_UPDATE,
             ..Rules::default()
         },
         validate,

@@ -29,12 +29,12 @@ pub(in crate::kinds) fn device_taint_rule() -> BuiltInKind {
     })
     .with_generation()
     .with_separate_status();
-    rule.rules.dates_default = Some(|rule, now| {
+    rule.rules.stamps.default = Some(|rule, now| {
         if let Some(taint) = rule.pointer_mut("/spec/taint").and_then(Value::as_object_mut) {
             set(taint, "timeAdded", now);
         }
     });
-    rule.rules.dates_update = Some(date_effect);
+    rule.rules.stamps.update = Some(date_effect);
     rule
 }
 
@@ -121,7 +121,7 @@ pub(in crate::kinds) fn resource_slice() -> BuiltInKind {
     let mut slice = shown(|row| texts(row, &["spec.nodeName", "spec.driver", "spec.pool.name"]))
         .with_generation()
         .returned_when_deleted();
-    slice.rules.dates_default = Some(date_taints);
+    slice.rules.stamps.default = Some(date_taints);
     BuiltInKind {
         selectable: const {
             &[

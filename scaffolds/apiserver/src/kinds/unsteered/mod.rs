@@ -26,13 +26,13 @@ fn shown(cells: fn(&Row<'_>) -> Vec<Value>) -> BuiltInKind {
 
 impl BuiltInKind {
     fn with_generation(mut self) -> Self {
-        self.rules.counts_generation = true;
+        self.rules.generation.is_counted = true;
         self
     }
 
     /// An update has to contain the resourceVersion.
     fn conditional(mut self) -> Self {
-        self.rules.updates_unconditionally = false;
+        self.rules.put.is_unconditional = false;
         self
     }
 
@@ -46,7 +46,7 @@ impl BuiltInKind {
 
     /// A write of the status leaves all metadata.
     pub(super) fn with_separate_status(mut self) -> Self {
-        self.rules.reset_by_status = &["spec", "metadata"];
+        self.rules.resets.status = &["spec", "metadata"];
         self.prepare_status = keep_all_metadata;
         self
     }
@@ -133,7 +133,7 @@ pub(super) fn flow_schema() -> BuiltInKind {
     .with_defaults(&[("flowcontrol.v1.FlowSchemaSpec", |spec| {
         set_number(spec, "matchingPrecedence", 1000);
     })]);
-    schema.rules.rows_by = Some("/spec/matchingPrecedence");
+    schema.rules.table.rows_by = Some("/spec/matchingPrecedence");
     schema
 }
 

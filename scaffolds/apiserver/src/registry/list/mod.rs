@@ -203,7 +203,7 @@ impl Page {
             let path = path.strip_prefix(&prefix(&self.range)).unwrap_or(&path);
             let token = Token::behind(self.revision, path);
             // Upstream reads a kind without a cache under a prefix that ends in a slash.
-            match call.resource.rules().is_uncached {
+            match call.resource.rules().storage.is_uncached {
                 true => token.encode_plain(),
                 false => token.encode(),
             }

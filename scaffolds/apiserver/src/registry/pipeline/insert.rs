@@ -70,10 +70,10 @@ async fn create(work: &Work<'_>, attempt: &Attempt<'_>, new: Decoded) -> Result<
     resource
         .strategy
         .prepare_for_create(&work.call.subresource, &mut object);
-    if let Some(record_user) = resource.rules().records_user {
+    if let Some(record_user) = resource.rules().stamps.user {
         record_user(&mut object, &work.call.user);
     }
-    if resource.rules().counts_generation {
+    if resource.rules().generation.is_counted {
         meta::set(&mut object, "generation", Some(json!(1)));
     }
     let mut prepared = Prepared::new(work, object, None);

@@ -56,7 +56,7 @@ impl Live {
         let Some(record) = work.core.store.get(key) else {
             return Ok(None);
         };
-        let converted = match &work.resource().rules().conversion {
+        let converted = match work.resource().rules().conversion() {
             Some(_) => &convert::one(work.resource(), &record).await?,
             None => &record,
         };

@@ -200,7 +200,7 @@ async fn attempt(work: &Work<'_>, plan: &Plan<'_>, transition: &mut dyn Transiti
 /// that it compares have been converted.
 async fn own(work: &Work<'_>, manager: &str, transition: &dyn Transition, step: WriteStep<'_>) -> Result<(), Status> {
     let WriteStep { old, new } = step;
-    if work.resource().rules().conversion.is_none() {
+    if work.resource().rules().conversion().is_none() {
         transition.own(work, manager, WriteStep { old, new });
         return Ok(());
     }

@@ -126,7 +126,7 @@ impl Live {
             said.parse::<u64>().map_err(|_| no_number(said))?
         };
         let (present, name) = (self.revision, work.call.name.as_str());
-        if said == 0 && !work.resource().rules().updates_unconditionally {
+        if said == 0 && !work.resource().rules().put.is_unconditional {
             let at = Path::new("metadata").child("resourceVersion");
             let cause = at.invalid(0, "must be specified for an update");
             return Err(Status::invalid(work.subject(), name, &[cause]));
@@ -148,11 +148,11 @@ impl Live {
             "finalize" => put(new, "status", live.get("status").cloned()),
             _ => strategy.prepare_for_update(part(work.call), new, live),
         }
-        if let Some(date) = rules.dates_update {
+        if let Some(date) = rules.stamps.update {
             date(new, live, &work.now);
         }
         // Upstream's status strategies do not count, whatever else of the object their endpoint writes.
-        let counts = rules.counts_generation && part(work.call) != "status";
+        let counts = rules.generation.is_counted && part(work.call) != "status";
         if counts && (has_pruned || self.is_another_generation(work, new, has_empties)) {
             meta::system::next_generation(new);
         }
@@ -173,7 +173,7 @@ impl Live {
         };
         let new = converted.as_ref().unwrap_or(new);
         let forgetful;
-        let new = if has_empties && !rules.counts_empty {
+        let new = if has_empties && !rules.generation.counts_empty {
             let mut stored = new.clone();
             work.forget_empties(&mut stored);
             forgetful = stored;
@@ -194,7 +194,7 @@ impl Live {
         };
         let of = |object, field: &str| meta::of(object).get(field);
         let is_counted = |field: &str| of(new, field) != of(live, field);
-        counted.any(changes) || rules.counts_metadata.is_some_and(is_counted)
+        counted.any(changes) || rules.generation.metadata.is_some_and(is_counted)
     }
 
     fn validate(&self, work: &Work, is_changed: bool, new: &Value) -> Result<(), Status> {

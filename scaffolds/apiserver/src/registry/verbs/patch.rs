@@ -42,7 +42,7 @@ const FORMATS: [(&str, Format); 4] = [
 pub async fn patch(work: &Work<'_>) -> Result<Reply, Status> {
     let format = format(work)?;
     let options = WriteOptions::of_patch(work.call, format == Format::Apply)?;
-    let creates = work.call.subresource.is_empty() || work.resource().rules().creates_on_update;
+    let creates = work.call.subresource.is_empty() || work.resource().rules().put.creates;
     let plan = Plan {
         name: Some(&work.call.name),
         uid: "",
@@ -138,7 +138,7 @@ fn applied(work: &Work, live: Option<&Value>, options: &WriteOptions) -> Result<
     let (unknown, has_empties) =
         body::converted(work, &mut new).map_err(|status| unconverted(resource, &title, status))?;
     let is_kept = |path: &String| !(resource.rules().has_status && path.starts_with("unknown field \"status."));
-    let has_pruned = !resource.rules().is_built_in && unknown.iter().any(is_kept);
+    let has_pruned = !resource.rules().is_built_in() && unknown.iter().any(is_kept);
     // Upstream, an apply that changes no field returns no object, and the live one is written back without defaults.
     if live.is_none_or(|live| !apply::have_equal_fields(live, &new)) {
         work.default(&mut new);
@@ -154,7 +154,7 @@ fn applied(work: &Work, live: Option<&Value>, options: &WriteOptions) -> Result<
 /// `title` is the namespace and name in the configuration.
 fn unconverted(resource: &Resource, title: &str, status: Status) -> Status {
     let beginning = format!("{}: ", body::cannot(&Value::Null, resource));
-    if !resource.rules().is_built_in {
+    if !resource.rules().is_built_in() {
         return status;
     }
     let slash = if resource.group.is_empty() { "/" } else { "" };

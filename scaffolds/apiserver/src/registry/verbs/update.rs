@@ -26,7 +26,7 @@ pub async fn update(work: &Work<'_>) -> Result<Reply, Status> {
         name: Some(&work.call.name),
         uid: meta::text(&sent.object, "uid"),
         dry_run: options.dry_run,
-        may_create: work.resource().rules().creates_on_update,
+        may_create: work.resource().rules().put.creates,
         manager: Some(&options.manager),
     };
     let done = pipeline::write(work, &plan, &mut Sent(&sent)).await?;

@@ -78,7 +78,12 @@ pub(super) async fn watch(core: &Core, call: &Call) -> Result<Events, Status> {
         deadline,
         bookmark: options.bookmarks.then(|| next_bookmark(deadline)),
         options,
-        ends: call.resource.rules().ends.clone(),
+        ends: call
+            .resource
+            .rules()
+            .custom
+            .as_ref()
+            .and_then(|rules| rules.ends.clone()),
         ended: false,
     };
     let next = |mut watching: Watching| async { watching.next().await.map(|event| (event, watching)) };
@@ -156,7 +161,7 @@ impl Watching {
     /// # Errors
     /// 501 in a build that cannot call webhooks.
     async fn converted(&mut self, change: Arc<Change>) -> Option<Result<Arc<Change>, Status>> {
-        if self.call.resource.rules().conversion.is_none() {
+        if self.call.resource.rules().conversion().is_none() {
             return Some(Ok(change));
         }
         loop {

@@ -17,7 +17,7 @@ use crate::{
         located::Located,
         row::Row,
     },
-    strategy::Rules,
+    strategy::{Generation, Internal, Rules, Storage},
 };
 use annotations::{BEHAVIOR, CONDITIONS, METRICS, STATUSES};
 use metrics::Zeros;
@@ -25,9 +25,15 @@ use metrics::Zeros;
 pub(in crate::kinds) fn kind() -> BuiltInKind {
     BuiltInKind {
         rules: Rules {
-            counts_generation: true,
-            verbatim_after: None,
-            field_annotations: &annotations::ALL,
+            generation: Generation::COUNTED,
+            storage: Storage {
+                verbatim_after: None,
+                ..Storage::default()
+            },
+            internal: Internal {
+                field_annotations: &annotations::ALL,
+                ..Internal::default()
+            },
             ..Rules::default()
         },
         decoded: |object| {

@@ -22,24 +22,30 @@ use crate::{
         pod::{annotations::MIRROR, warnings::template},
         workload::name_warnings,
     },
-    strategy::{Deletion, MetadataPass, Rules},
+    strategy::{Deletion, Generation, Passes, Resets, Rules, TableRules},
 };
 
 pub(in crate::kinds) fn kind() -> BuiltInKind {
     BuiltInKind {
         rules: Rules {
-            counts_generation: true,
-            metadata_passes: MetadataPass::UPDATE_THEN_VALIDATE,
             deletion: Deletion {
                 returns_object: true,
                 grace_seconds: Some(grace_seconds),
                 ..Deletion::default()
             },
-            reset_by_status: &["spec", "metadata.deletionTimestamp", "metadata.ownerReferences"],
-            complete_in: &[
-                ["Succeeded", "The pod has completed successfully."],
-                ["Failed", "The pod failed."],
-            ],
+            table: TableRules {
+                complete_in: &[
+                    ["Succeeded", "The pod has completed successfully."],
+                    ["Failed", "The pod failed."],
+                ],
+                ..TableRules::default()
+            },
+            generation: Generation::COUNTED,
+            passes: Passes::UPDATE_THEN_VALIDATE,
+            resets: Resets {
+                status: &["spec", "metadata.deletionTimestamp", "metadata.ownerReferences"],
+                ..Resets::default()
+            },
             ..Rules::default()
         },
         decoded: |pod| single_from_list(pod, "status", ["podIP", "podIPs"], Some("ip")),

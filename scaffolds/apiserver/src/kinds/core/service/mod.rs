@@ -21,20 +21,23 @@ use crate::{
         located::Located,
         row::{Row, or},
     },
-    strategy::{Deletion, NameRule, Rules},
+    strategy::{Deletion, NameRule, Put, Rules, Storage},
 };
 
 pub(in crate::kinds) fn kind() -> BuiltInKind {
     BuiltInKind {
         rules: Rules {
             name: NameRule::Label,
-            creates_on_update: true,
             deletion: Deletion {
                 returns_object: true,
                 ..Deletion::default()
             },
             held: Some(Arc::new(Held::new(&allocation::ALLOCATION))),
-            etcd_directory: Some("services/specs"),
+            put: Put::CREATES,
+            storage: Storage {
+                etcd_directory: Some("services/specs"),
+                ..Storage::default()
+            },
             ..Rules::default()
         },
         defaults: &[("core.v1.Service", default)],
