@@ -55,7 +55,7 @@ mod tests {
 
     fn of(conditions: &[Value]) -> Completion {
         let job = json!({"metadata": {"name": "a"}, "status": {"conditions": conditions}});
-        Completion::of(&serde_json::from_value(job).unwrap())
+        Completion::of(&serde_json::from_str(&job.to_string()).unwrap())
     }
 
     #[test]

@@ -179,7 +179,7 @@ mod tests {
             "status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "True", "lastTransitionTime": ago(3600)}]},
         });
         merge(&mut pod, &change);
-        Arc::new(serde_json::from_value(pod).unwrap())
+        Arc::new(serde_json::from_str(&pod.to_string()).unwrap())
     }
 
     fn merge(target: &mut Value, change: &Value) {

@@ -1,6 +1,6 @@
 //! The trait that the operator's author implements: it brings the cluster in line with one object.
 
-use std::{future::Future, sync::Arc, time::Duration};
+use std::{future::Future, pin::Pin, sync::Arc, time::Duration};
 
 use k8s_openapi::jiff::Timestamp;
 use kube::Resource;
@@ -91,5 +91,34 @@ pub trait Reconciler<K: Resource>: Send + Sync + 'static {
     /// that were deleted while no operator ran.
     fn deleted(&self, key: &ObjectKey) {
         let _ = key;
+    }
+}
+
+/// A run of a reconciler.
+pub(crate) type Running<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;
+
+/// Any [`Reconciler`] of a kind, so that workers are compiled once for the kind.
+pub(crate) trait AnyReconciler<K: Resource>: Send + Sync + 'static {
+    fn finalizer(&self) -> Option<&str>;
+    fn reconcile<'a>(&'a self, cx: &'a Context<K>, object: Arc<K>) -> Running<'a, Action>;
+    fn cleanup<'a>(&'a self, cx: &'a Context<K>, object: Arc<K>) -> Running<'a, Cleanup>;
+    fn deleted(&self, key: &ObjectKey);
+}
+
+impl<K: Resource, R: Reconciler<K>> AnyReconciler<K> for R {
+    fn finalizer(&self) -> Option<&str> {
+        Reconciler::finalizer(self)
+    }
+
+    fn reconcile<'a>(&'a self, cx: &'a Context<K>, object: Arc<K>) -> Running<'a, Action> {
+        Box::pin(Reconciler::reconcile(self, cx, object))
+    }
+
+    fn cleanup<'a>(&'a self, cx: &'a Context<K>, object: Arc<K>) -> Running<'a, Cleanup> {
+        Box::pin(Reconciler::cleanup(self, cx, object))
+    }
+
+    fn deleted(&self, key: &ObjectKey) {
+        Reconciler::deleted(self, key);
     }
 }

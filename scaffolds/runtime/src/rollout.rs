@@ -172,7 +172,7 @@ mod tests {
     fn of(status: serde_json::Value) -> Rollout {
         let deployment = json!({"metadata": {"generation": 3},
             "spec": {"replicas": 2, "selector": {}, "template": {}}, "status": status});
-        Rollout::of(&serde_json::from_value::<Deployment>(deployment).unwrap())
+        Rollout::of(&serde_json::from_str::<Deployment>(&deployment.to_string()).unwrap())
     }
 
     fn counts(generation: i64, all: i32, updated: i32, available: i32) -> Rollout {
@@ -224,7 +224,7 @@ mod tests {
             let set = json!({"metadata": {"generation": 2},
                 "spec": {"replicas": 3, "selector": {}, "template": {}, "updateStrategy": strategy},
                 "status": {"observedGeneration": 2, "replicas": all, "updatedReplicas": updated, "availableReplicas": available}});
-            Rollout::of(&serde_json::from_value::<StatefulSet>(set).unwrap())
+            Rollout::of(&serde_json::from_str::<StatefulSet>(&set.to_string()).unwrap())
         };
         let rolling = json!({"type": "RollingUpdate"});
         waits_for(of(rolling.clone(), [3, 3, 2]), "2 of 3 replicas are available");
@@ -242,7 +242,7 @@ mod tests {
             let set = json!({"metadata": {"generation": 1}, "spec": {"selector": {}, "template": {}}, "status": {
                 "observedGeneration": 1, "desiredNumberScheduled": 2, "currentNumberScheduled": 2, "numberMisscheduled": 0,
                 "numberReady": available, "updatedNumberScheduled": updated, "numberAvailable": available}});
-            Rollout::of(&serde_json::from_value::<DaemonSet>(set).unwrap())
+            Rollout::of(&serde_json::from_str::<DaemonSet>(&set.to_string()).unwrap())
         };
         waits_for(of(1, 2), "1 of 2 Pods are up to date");
         waits_for(of(2, 1), "1 of 2 Pods are available");
@@ -253,7 +253,7 @@ mod tests {
     fn zero_replicas_of_zero_are_complete() {
         let deployment = json!({"metadata": {"generation": 1}, "spec": {"replicas": 0, "selector": {}, "template": {}},
             "status": {"observedGeneration": 1}});
-        let deployment: Deployment = serde_json::from_value(deployment).unwrap();
+        let deployment: Deployment = serde_json::from_str(&deployment.to_string()).unwrap();
         assert_eq!(Rollout::of(&deployment), Rollout::Complete);
     }
 }

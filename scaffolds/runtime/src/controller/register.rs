@@ -14,7 +14,7 @@ use crate::{
     predicate::{Filter, Predicate},
     queue::WorkQueue,
     rbac::{Registration, Use},
-    reconciler::Reconciler,
+    reconciler::{AnyReconciler, Reconciler},
     worker::{Alarms, Outage, PrimaryEvents, Traces, Worker},
 };
 
@@ -38,13 +38,17 @@ impl<K: AnyObject> Controller<K> {
             let hint = "start it with `Manager::controllers`";
             return Err(Error::Setup(format!("{text}\n\nhint: {hint}")));
         }
-        let (worker, workers) = self.connect(manager, reconciler)?;
+        let (worker, workers) = self.connect(manager, Box::new(reconciler))?;
         manager.add(Arc::new(worker), workers);
         Ok(())
     }
 
     /// The worker, connected to the caches for as long as the manager, and the number of its workers.
-    pub(crate) fn connect<R: Reconciler<K>>(self, manager: &Manager, reconciler: R) -> Result<(Worker<K, R>, usize)> {
+    pub(crate) fn connect(
+        self,
+        manager: &Manager,
+        reconciler: Box<dyn AnyReconciler<K>>,
+    ) -> Result<(Worker<K>, usize)> {
         let joining = Joining::new(manager);
         let connected = self.join(&joining, reconciler)?;
         manager.keep(joining.into_uses());
@@ -62,7 +66,11 @@ impl<K: AnyObject> Controller<K> {
     }
 
     /// The worker, connected to the caches, and the number of its workers.
-    pub(super) fn join<R: Reconciler<K>>(self, joining: &Joining<'_>, reconciler: R) -> Result<(Worker<K, R>, usize)> {
+    pub(super) fn join(
+        self,
+        joining: &Joining<'_>,
+        reconciler: Box<dyn AnyReconciler<K>>,
+    ) -> Result<(Worker<K>, usize)> {
         let manager = joining.manager();
         let workers = self.workers.unwrap_or(manager.default_workers());
         let condition = if self.foreign {

@@ -7,7 +7,7 @@ use crate::{
     error::{Error, Result},
     manager::{AddedController, Joining, Manager, WeakManager, stopping},
     object::AnyObject,
-    reconciler::Reconciler,
+    reconciler::{AnyReconciler, Reconciler},
 };
 
 /// Starts controllers while the manager runs: for kinds, or for other clusters of objects, that are only known then. Cheap
@@ -80,7 +80,7 @@ impl Controllers {
         controller: Controller<K>,
         reconciler: R,
     ) -> Result<RunningController> {
-        let (manager, added) = self.add(controller, reconciler)?;
+        let (manager, added) = self.add(controller, Box::new(reconciler))?;
         Box::pin(manager.open(added.clone())).await?;
         Ok(RunningController { added })
     }
@@ -91,10 +91,10 @@ impl Controllers {
         Some(RunningController { added })
     }
 
-    fn add<K: AnyObject, R: Reconciler<K>>(
+    fn add<K: AnyObject>(
         &self,
         controller: Controller<K>,
-        reconciler: R,
+        reconciler: Box<dyn AnyReconciler<K>>,
     ) -> Result<(Manager, Arc<AddedController>)> {
         let manager = self.manager.upgrade().filter(|manager| !manager.is_stopping());
         let manager = manager.ok_or_else(stopping)?;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use kube::Resource;
 use lz4_flex::block::{compress_into_with_dict, decompress_with_dict, get_maximum_output_size};
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, Error};
 
 use super::text::Text;
 
@@ -89,8 +89,10 @@ impl Packed {
     pub(super) fn decode<K: Resource + DeserializeOwned>(&self) -> K {
         let decode = |text: &[u8]| {
             let (object, records) = text.split_at(self.object as usize);
-            let mut object: K = serde_json::from_slice(object)?;
-            let records = (!records.is_empty()).then(|| serde_json::from_slice(records));
+            // From a string, as the informer decodes objects: each source has a decoder of its own for all types.
+            let text = |bytes| str::from_utf8(bytes).map_err(Error::custom);
+            let mut object: K = serde_json::from_str(text(object)?)?;
+            let records = (!records.is_empty()).then(|| serde_json::from_str(text(records)?));
             object.meta_mut().managed_fields = records.transpose()?;
             serde_json::Result::Ok(object)
         };

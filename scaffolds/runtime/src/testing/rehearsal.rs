@@ -153,7 +153,7 @@ impl Rehearsal {
             .namespace("default")
             .clock(self.clock.clone());
         let manager = Arc::new(manager.build());
-        let (worker, _) = controller.connect(&manager, reconciler)?;
+        let (worker, _) = controller.connect(&manager, Box::new(reconciler))?;
         let (stop, stopped) = oneshot::channel::<()>();
         let running = tokio::spawn({
             let manager = manager.clone();

@@ -41,17 +41,17 @@ use crate::{
     object::AnyObject,
     priority::Priority,
     queue::Held,
-    reconciler::Reconciler,
+    reconciler::AnyReconciler,
 };
 
 /// Numbers every reconcile of this process, to find its lines in the log.
 static RECONCILES: AtomicU64 = AtomicU64::new(1);
 
 /// A controller as its workers use it.
-pub(crate) struct Worker<K: AnyObject, R> {
+pub(crate) struct Worker<K: AnyObject> {
     pub(crate) name: String,
     pub(crate) shared: Arc<ReconcileShared<K>>,
-    pub(crate) reconciler: R,
+    pub(crate) reconciler: Box<dyn AnyReconciler<K>>,
     pub(crate) metrics: ControllerMetrics,
     pub(crate) conditions: ConditionTypes,
     pub(crate) traces: Traces,
@@ -91,7 +91,7 @@ pub(crate) trait Runnable: Send + Sync {
     fn under_way(&self) -> usize;
 }
 
-impl<K: AnyObject, R: Reconciler<K>> Runnable for Worker<K, R> {
+impl<K: AnyObject> Runnable for Worker<K> {
     fn name(&self) -> &str {
         &self.name
     }
@@ -159,7 +159,7 @@ impl<K: AnyObject, R: Reconciler<K>> Runnable for Worker<K, R> {
     }
 }
 
-impl<K: AnyObject, R: Reconciler<K>> Worker<K, R> {
+impl<K: AnyObject> Worker<K> {
     /// Queues the objects of these keys as those of a first list.
     async fn enqueue_all(&self, of: impl Fn(&ObjectKey) -> bool) {
         let store = self.shared.main.informer.store();

@@ -15,10 +15,9 @@ use crate::{
     key::ObjectKey,
     object::AnyObject,
     priority::Priority,
-    reconciler::Reconciler,
 };
 
-impl<K: AnyObject, R: Reconciler<K>> Worker<K, R> {
+impl<K: AnyObject> Worker<K> {
     /// Runs the reconciler once for this object, without the queue, and returns when it is to run again.
     pub(crate) async fn rehearse(&self, key: &ObjectKey) -> Result<Option<Duration>> {
         let Some(object) = self.shared.main.informer.store().get(key) else {

@@ -12,7 +12,7 @@ use crate::{
     error::{Result, SHORTEST_DELAY},
     isolate::{Panic, isolated_future},
     object::AnyObject,
-    reconciler::{Action, Cleanup, Reconciler},
+    reconciler::{Action, Cleanup},
 };
 
 /// The end of a run: by itself, by a panic, or by its time limit.
@@ -73,7 +73,7 @@ impl Next {
     }
 }
 
-impl<K: AnyObject, R: Reconciler<K>> Worker<K, R> {
+impl<K: AnyObject> Worker<K> {
     /// Runs the reconciler so that neither a panic nor a hang affects another object.
     pub(super) async fn run(&self, cx: &Context<K>) -> End {
         let guarded = isolated_future(Box::pin(self.step(cx)));

@@ -14,7 +14,6 @@ use crate::{
     metrics::Outcome,
     object::AnyObject,
     priority::Priority,
-    reconciler::Reconciler,
 };
 
 /// From this conflict in a row on, which is five seconds after the first one with the default backoff, conflicts count as
@@ -24,7 +23,7 @@ const LASTING_CONFLICT: u32 = 10;
 /// The least delay that a reconciler can request while its condition cannot be set back: each run writes it again.
 const UNWRITTEN_MIN_DELAY: Duration = Duration::from_secs(30);
 
-impl<K: AnyObject, R: Reconciler<K>> Worker<K, R> {
+impl<K: AnyObject> Worker<K> {
     /// Decides when to run again, and reports errors that a person has to act on.
     pub(super) async fn settle(&self, cx: &Context<K>, end: End, priority: Priority) -> Outcome {
         let priority = cx.next_priority().unwrap_or(priority);

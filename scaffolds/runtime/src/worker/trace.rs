@@ -18,7 +18,6 @@ use crate::{
     events::EventType,
     key::ObjectKey,
     object::AnyObject,
-    reconciler::Reconciler,
 };
 
 /// This process' records of the conditions of objects, and of their last failures.
@@ -122,7 +121,7 @@ impl Traces {
     }
 }
 
-impl<K: AnyObject, R: Reconciler<K>> Worker<K, R> {
+impl<K: AnyObject> Worker<K> {
     /// Writes the error's reason and message into this controller's condition, and records an event. If the kind has
     /// no such status, it only records the event: the API server would drop unknown fields. The status of a foreign
     /// kind is not changed, nor a condition with which the reconciler itself has reported a failure in this run.
@@ -311,7 +310,7 @@ fn observe<K: AnyObject>(object: &K, status: &mut Value, generation: i64) {
     observed["observedGeneration"] = json!(generation);
     let mut object = serde_json::to_value(object).unwrap_or_default();
     object["status"] = observed.clone();
-    let typed = serde_json::from_value::<K>(object).and_then(serde_json::to_value);
+    let typed = serde_json::from_str::<K>(&object.to_string()).and_then(serde_json::to_value);
     if typed.is_ok_and(|typed| typed["status"]["observedGeneration"] == generation) {
         *status = observed;
     }

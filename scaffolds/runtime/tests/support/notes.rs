@@ -36,5 +36,5 @@ pub fn manager(world: &World) -> Manager {
 
 /// A child, from JSON.
 pub fn child<C: AnyObject>(fields: Value) -> C {
-    serde_json::from_value(fields).expect("a child of that kind")
+    serde_json::from_str(&fields.to_string()).expect("a child of that kind")
 }
