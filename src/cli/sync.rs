@@ -60,7 +60,9 @@ pub fn run(dir: &Path, args: Args) -> Result<()> {
     let intents = will.iter().map(|(path, file)| (path.clone(), intent(file))).collect();
     let intents = managed_or_ejected(&session, intents)?;
     let mut outcome = compare(&session.root, &intents, false)?;
-    outcome.changes.extend(leftovers(&session.root, &will)?);
+    outcome
+        .changes
+        .extend(leftovers(&session.root, &will, session.templates.catalogue())?);
     for (path, (source, state)) in states {
         vendored(&session.root, path, source, state);
     }

@@ -7,6 +7,16 @@ use std::collections::BTreeMap;
 /// The first line of a template for a managed file.
 const MANAGED: &str = "{# managed #}";
 
+/// The parts of a template's path that a subject replaces.
+const PLACEHOLDERS: [&str; 6] = [
+    "__group__",
+    "__group_full__",
+    "__version__",
+    "__kind__",
+    "__plural__",
+    "__name__",
+];
+
 /// A folder of templates that are rendered together, for one subject.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Unit(String);
@@ -63,6 +73,14 @@ impl Catalogue {
         Ok(())
     }
 
+    /// The paths of all managed files, with `*` in the place of names.
+    pub fn managed(&self) -> Result<impl Iterator<Item = RelPath>> {
+        let names = PLACEHOLDERS.map(|placeholder| (placeholder, String::from("*")));
+        let managed = self.units.values().flatten().filter(|template| template.managed);
+        let paths: Result<Vec<_>> = managed.map(|template| template.output(&names)).collect();
+        Ok(paths?.into_iter())
+    }
+
     /// The templates of a unit; empty if the folder does not exist.
     pub fn unit(&self, unit: &Unit) -> &[Template] {
         self.units.get(unit).map_or(&[], Vec::as_slice)
@@ -77,17 +95,7 @@ impl Template {
         for (placeholder, value) in placeholders {
             path = path.replace(placeholder, value);
         }
-        if let Some(left) = [
-            "__group__",
-            "__group_full__",
-            "__version__",
-            "__kind__",
-            "__plural__",
-            "__name__",
-        ]
-        .iter()
-        .find(|placeholder| path.contains(**placeholder))
-        {
+        if let Some(left) = PLACEHOLDERS.iter().find(|placeholder| path.contains(**placeholder)) {
             bail!("template `{}` names `{left}`, which its unit does not have", self.name);
         }
         path.parse()

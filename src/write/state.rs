@@ -4,11 +4,14 @@ use super::beneath::EntryType;
 use super::change::Change;
 use super::compare::is_ours;
 use super::root::Root;
-use crate::plan::{FileKind, RelPath};
+use super::workspace::match_name;
+use crate::plan::{Catalogue, FileKind, RelPath};
+use crate::project::file;
 use crate::render::header::{self, Found};
 use crate::render::{File, Rendered};
 use anyhow::Result;
 use serde::Serialize;
+use std::collections::BTreeSet;
 
 /// The state of a file on the disk, compared with the wanted one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -66,30 +69,55 @@ pub fn state(root: &Root, path: &RelPath, kind: FileKind, wanted: Option<&File>)
     })
 }
 
-/// Managed files that are no longer planned, as a merge can leave them. Only folders with managed files are searched.
-pub fn leftovers(root: &Root, wanted: &Rendered) -> Result<Vec<Change>> {
-    let mut folders: Vec<RelPath> = ["api", "config", "manifests", "src", "tests"]
-        .iter()
-        .map(|f| f.parse())
-        .collect::<Result<_>>()?;
+/// Managed files that are no longer planned, as a merge can leave them. Only paths of the templates of managed files are looked at: other files
+/// with a header are copies that the user made, or belong to a project inside this one.
+pub fn leftovers(root: &Root, wanted: &Rendered, catalogue: &Catalogue) -> Result<Vec<Change>> {
+    let mut paths = BTreeSet::new();
+    // `sync --crates` and `upgrade` delete files there.
+    for pattern in catalogue
+        .managed()?
+        .filter(|path| !path.as_str().starts_with("crates/"))
+    {
+        paths.extend(matching(root, &pattern));
+    }
     let mut found = Vec::new();
-    while let Some(folder) = folders.pop() {
-        for path in root.below(&folder)?.into_iter().flatten() {
-            let entry = root.entry(&path)?;
-            if entry == Some(EntryType::Folder) {
-                folders.push(path);
-            } else if entry == Some(EntryType::File)
-                && !wanted.contains_key(&path)
-                && let Some(bytes) = root.read(&path)?
-                && matches!(header::find(&String::from_utf8_lossy(&bytes)), Found::Intact { .. })
-            {
-                found.push(Change {
-                    path,
-                    before: Some(bytes),
-                    after: None,
-                });
-            }
+    for path in paths.into_iter().filter(|path| !wanted.contains_key(path)) {
+        // A file that is too large or unreadable was not generated.
+        if let Ok(Some(bytes)) = root.read(&path)
+            && matches!(header::find(&String::from_utf8_lossy(&bytes)), Found::Intact { .. })
+        {
+            found.push(Change {
+                path,
+                before: Some(bytes),
+                after: None,
+            });
         }
     }
     Ok(found)
+}
+
+/// The files at the paths that a pattern matches, outside of other projects.
+fn matching(root: &Root, pattern: &RelPath) -> Vec<RelPath> {
+    let is_foreign = |folder: &RelPath| {
+        let project = folder.join(file::NAME);
+        project.is_ok_and(|path| matches!(root.entry(&path), Ok(Some(EntryType::File))))
+    };
+    let mut parts = pattern.as_str().split('/');
+    let mut found: Vec<RelPath> = parts.next().and_then(|top| top.parse().ok()).into_iter().collect();
+    for part in parts {
+        let folders = found.into_iter().filter(|folder| !is_foreign(folder));
+        let below = folders.flat_map(|folder| match part.contains('*') {
+            true => root.below(&folder).unwrap_or_default().into_iter().flatten().collect(),
+            false => Vec::from_iter(folder.join(part)),
+        });
+        let fits = |path: &RelPath| {
+            path.as_str()
+                .rsplit('/')
+                .next()
+                .is_some_and(|name| match_name(part, name))
+        };
+        found = below.filter(fits).collect();
+    }
+    found.retain(|path| matches!(root.entry(path), Ok(Some(EntryType::File))));
+    found
 }

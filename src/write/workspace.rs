@@ -65,7 +65,7 @@ fn match_parts(pattern: &[&str], path: &[String]) -> bool {
 }
 
 /// `*` and `?` within one name.
-fn match_name(pattern: &str, name: &str) -> bool {
+pub(super) fn match_name(pattern: &str, name: &str) -> bool {
     match (pattern.chars().next(), name.chars().next()) {
         (None, None) => true,
         (Some('*'), _) => (0..=name.len())

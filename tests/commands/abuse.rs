@@ -296,3 +296,30 @@ fn a_licence_header_above_the_header_stays() {
         "a comment on top is not an edit"
     );
 }
+
+#[test]
+fn sync_deletes_no_copy_of_a_managed_file_and_reads_no_other_file() {
+    let dir = project();
+    create(dir.path(), "test", "FooBar").succeeds();
+    let project = tree(dir.path());
+    let copy = |from: &str, to: &str| {
+        for (path, file) in project
+            .iter()
+            .filter_map(|(path, file)| Some((path.strip_prefix(from)?, file)))
+        {
+            let path = dir.path().join(format!("{to}{path}"));
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, &file.bytes).unwrap();
+        }
+    };
+    copy("config/samples/", "config/samples-staging/");
+    copy("config/rbac/", "config/rbac/copy/");
+    copy("", "tests/fixtures/other/");
+    copy("", "api/src/other/");
+    let seed = dir.path().join("tests/data/seed.bin");
+    fs::create_dir_all(seed.parent().unwrap()).unwrap();
+    fs::File::create(seed).unwrap().set_len(17 << 20).unwrap();
+    let before = tree(dir.path());
+    kubewright(dir.path(), &["sync"]).refuses(0, &["nothing to do"]);
+    assert_same(&before, &tree(dir.path()));
+}
