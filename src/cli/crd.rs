@@ -120,7 +120,7 @@ fn read(from: &str, conversion: Conversion) -> Result<String> {
         )));
     }
     let found = match from {
-        "-" => return given::standard_input().context("cannot read the standard input"),
+        "-" => Ok(given::standard_input().context("cannot read the standard input")?),
         path => given::file(path.as_ref()),
     };
     match found {
@@ -165,7 +165,8 @@ fn in_cluster(name: &str, conversion: Conversion) -> Result<String> {
 /// The name and the CRD of a text that a cluster has printed, such as the output of `kubectl get crd NAME --output yaml`. No other cluster accepts its
 /// uid.
 fn stored_in_a_cluster(text: &str) -> Option<(String, Value)> {
-    if !text.contains("uid:") {
+    // In JSON, the name has quotes.
+    if !text.contains("uid") {
         return None;
     }
     // This decoder has limits: the text may be anybody's.

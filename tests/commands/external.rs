@@ -433,33 +433,48 @@ fn foreign_crds_are_neither_installed_nor_changed() {
 /// No other cluster accepts the uid, and none has the converter.
 #[test]
 fn a_crd_that_kubectl_has_printed_is_written_without_what_belongs_to_its_cluster() {
-    let dir = project_without_crates();
     let mut crd: Value = serde_yaml::from_str(&fs::read_to_string(fixture("edges.yaml")).unwrap()).unwrap();
     crd["metadata"]["uid"] = json!("8c2a1b1e-0000-4000-8000-000000000000");
     crd["metadata"]["resourceVersion"] = json!("7");
     crd["status"] = json!({"storedVersions": ["v1"]});
-    let printed = dir.path().join("printed.yaml");
-    fs::write(&printed, serde_yaml::to_string(&crd).unwrap()).unwrap();
-    let printed = printed.display().to_string();
-    let args = [
-        "create",
-        "api",
-        "--from-crd",
-        &printed,
-        "--kind",
-        "Edge",
-        "--controller=false",
+    let [yaml, json] = [
+        serde_yaml::to_string(&crd).unwrap(),
+        serde_json::to_string_pretty(&crd).unwrap(),
     ];
-    kubewright(dir.path(), &args).succeeds();
-    let folder = fs::read_dir(dir.path().join("config/crd/external")).unwrap();
-    let written: Vec<_> = folder
-        .map(|entry| fs::read_to_string(entry.unwrap().path()).unwrap())
-        .filter(|text| text.contains("kind: CustomResourceDefinition"))
-        .collect();
-    assert_eq!(written.len(), 1);
-    let written: Value = serde_yaml::from_str(&written[0]).unwrap();
-    assert_eq!(written["metadata"], json!({"name": crd["metadata"]["name"]}));
-    assert_eq!((&written["status"], &written["spec"]), (&Value::Null, &crd["spec"]));
+    for (from, printed) in [
+        ("printed.yaml", &yaml),
+        ("printed.json", &json),
+        ("-", &yaml),
+        ("-", &json),
+    ] {
+        let dir = project_without_crates();
+        let input = dir.path().join("printed.yaml");
+        fs::write(&input, printed).unwrap();
+        fs::write(dir.path().join("printed.json"), printed).unwrap();
+        let path = dir.path().join(from).display().to_string();
+        let from = if from == "-" { "-" } else { &path };
+        let args = [
+            "create",
+            "api",
+            "--from-crd",
+            from,
+            "--kind",
+            "Edge",
+            "--controller=false",
+        ];
+        let mut command = cli::command(dir.path(), &args);
+        let output = command.stdin(fs::File::open(input).unwrap()).output();
+        cli::Run::of(output.unwrap()).succeeds();
+        let folder = fs::read_dir(dir.path().join("config/crd/external")).unwrap();
+        let written: Vec<_> = folder
+            .map(|entry| fs::read_to_string(entry.unwrap().path()).unwrap())
+            .filter(|text| text.contains("kind: CustomResourceDefinition"))
+            .collect();
+        assert_eq!(written.len(), 1);
+        let written: Value = serde_yaml::from_str(&written[0]).unwrap();
+        assert_eq!(written["metadata"], json!({"name": crd["metadata"]["name"]}));
+        assert_eq!((&written["status"], &written["spec"]), (&Value::Null, &crd["spec"]));
+    }
 }
 
 #[test]
