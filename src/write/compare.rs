@@ -31,7 +31,8 @@ pub enum Intent<'a> {
         /// Its text when it was written.
         before: &'a File,
     },
-    /// Bring a seeded file to another PROJECT, with its edits, unless they are in the way; a deleted one stays deleted.
+    /// Bring a seeded file to another PROJECT, with its edits, unless they are in the way; a deleted one stays deleted, and its lines are
+    /// listed.
     Join {
         /// Its new text.
         after: &'a File,

@@ -80,6 +80,10 @@ pub(super) fn succeed(seeded: Seeded, outcome: &mut Outcome, refused: &mut Refus
 /// user gets the lines to change.
 pub(super) fn join(path: &RelPath, texts: [&File; 2], found: Option<Vec<u8>>, outcome: &mut Outcome) {
     let Some(bytes) = &found else {
+        // Its code may be in another file, unlike that of a file at the top, such as Cargo.lock.
+        if path.folders().next().is_some() {
+            outcome.by_hand.extend(changed_lines(path, &texts[0].text, texts));
+        }
         return outcome.deleted.push(path.clone());
     };
     let Ok(text) = std::str::from_utf8(bytes) else {

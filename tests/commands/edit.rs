@@ -253,3 +253,22 @@ fn files_that_are_replaced_keep_their_modes_whatever_the_umask() {
         assert_eq!(found, mode, "{file}: {found:o} instead of {mode:o}");
     }
 }
+
+#[test]
+fn the_lines_that_a_webhook_needs_in_files_that_were_moved_are_printed() {
+    let dir = project_without_crates();
+    cli::create(dir.path(), "test", "FooBar").succeeds();
+    let moved = ["src/main.rs", "config/default/kustomization.yaml"];
+    for file in moved {
+        fs::rename(dir.path().join(file), dir.path().join(format!("{file}.moved"))).unwrap();
+    }
+    let args = ["create", "webhook", "--group=test", "--kind=FooBar", "--validation"];
+    let run = kubewright(dir.path(), &args).succeeds();
+    for file in moved {
+        let note = format!("`{file}` is deleted or moved; make these changes by hand where its code is now:\n");
+        assert!(run.stderr.contains(&note), "{}", run.stderr);
+    }
+    for line in ["  webhooks::register(manager, &app)?;\n", "\n  +   - ../webhook\n"] {
+        assert!(run.stderr.contains(line), "{line}: {}", run.stderr);
+    }
+}
