@@ -2,7 +2,7 @@
 //! to fail, before anything is written.
 
 use super::change::Change;
-use super::merge::{Seeded, Succession, join, succeed};
+use super::merge::{Seeded, Succession, has_conflicts, join, succeed};
 use super::root::Root;
 use crate::plan::{FileKind, RelPath};
 use crate::render::File;
@@ -106,6 +106,9 @@ pub fn compare(root: &Root, intents: &Intents<'_>, force: bool) -> Result<Outcom
                 manage(&file, found, &mut outcome, &mut refused);
             }
             Intent::Follow { after, before } => follow(&Followed { path, after, before }, found, &mut outcome),
+            Intent::Join { .. } if path.as_str() == "Cargo.lock" && found.as_deref().is_some_and(is_conflicted) => {
+                refused.conflicted.push(path.clone());
+            }
             Intent::Join { after, before } => join(path, [before, after], found, &mut outcome),
             Intent::Merge(file) => {
                 let seeded = Seeded {
@@ -255,6 +258,8 @@ pub(super) struct RefusedWrites {
     pub(super) in_the_way: Vec<RelPath>,
     /// Managed files that were edited.
     pub(super) edited: Vec<RelPath>,
+    /// Locks with conflict markers: their packages cannot be told apart.
+    conflicted: Vec<RelPath>,
 }
 
 impl RefusedWrites {
@@ -278,6 +283,13 @@ impl RefusedWrites {
                 verb(&self.edited, "it", "them"),
             );
         }
+        if let Some(path) = self.conflicted.first() {
+            bail!(
+                "`{path}` has merge conflict markers\n\nhint: take the lock of one side with `{}`, then run the command again; \
+                 the next build adds what the other side needs",
+                root.git(&format!("checkout --ours -- {path}")),
+            );
+        }
         if !self.in_the_way.is_empty() {
             bail!(
                 "{} {} already, with other contents\n\nhint: move {} away",
@@ -288,6 +300,10 @@ impl RefusedWrites {
         }
         Ok(())
     }
+}
+
+fn is_conflicted(bytes: &[u8]) -> bool {
+    has_conflicts(&String::from_utf8_lossy(bytes))
 }
 
 /// Equal except for line ends.

@@ -272,3 +272,28 @@ fn the_lines_that_a_webhook_needs_in_files_that_were_moved_are_printed() {
         assert!(run.stderr.contains(line), "{line}: {}", run.stderr);
     }
 }
+
+#[test]
+fn a_lock_with_conflict_markers_is_refused_by_each_command_that_would_merge_it() {
+    let dir = cli::project();
+    cli::create(dir.path(), "test", "FooBar").succeeds();
+    let webhook = |verb| [verb, "webhook", "--group=test", "--kind=FooBar", "--validation"];
+    let conflict = || {
+        let lock = read(dir.path(), "Cargo.lock");
+        let conflict = format!("<<<<<<< HEAD\n[[package]]\n=======\n[[package]]\n>>>>>>> other\n{lock}");
+        write(dir.path(), "Cargo.lock", &conflict);
+        let before = tree(dir.path());
+        (lock, before)
+    };
+    let refused = |args: &[&str]| {
+        let (lock, before) = conflict();
+        let hint = "`Cargo.lock` has merge conflict markers\n\nhint: take the lock of one side with `git -C ";
+        kubewright(dir.path(), args).refuses(1, &[hint]);
+        assert_same(&before, &tree(dir.path()));
+        write(dir.path(), "Cargo.lock", &lock);
+    };
+    refused(&webhook("create"));
+    refused(&["sync", "--crates", "registry"]);
+    kubewright(dir.path(), &webhook("create")).succeeds();
+    refused(&webhook("delete"));
+}
