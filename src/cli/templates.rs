@@ -5,7 +5,7 @@ use crate::plan::RelPath;
 use crate::project::TemplateFolder;
 use crate::project::printable::printable;
 use crate::render::{Sources, vendor};
-use crate::write::{Beneath, EntryType, MAX_FILE};
+use crate::write::{Beneath, EntryType, MAX_FILE, is_left_behind};
 use anyhow::{Context, Result, anyhow, bail};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -79,12 +79,6 @@ fn read_from(open: &Beneath, folder: &Path) -> Result<Vec<(String, String)>> {
     }
     found.sort();
     Ok(found)
-}
-
-/// Whether desktops or editors leave files of this name behind.
-fn is_left_behind(name: &OsStr) -> bool {
-    let name = name.as_encoded_bytes();
-    name == b".DS_Store" || name.ends_with(b"~") || name.ends_with(b".swp")
 }
 
 fn path_of(folder: Option<&RelPath>, name: &OsStr) -> Result<RelPath> {

@@ -143,7 +143,16 @@ pub fn compare(root: &Root, intents: &Intents<'_>, force: bool) -> Result<Outcom
 fn with_ignored(own: &str, wanted: &str) -> String {
     let folder = |line: &str| line.trim().trim_matches('/').to_owned();
     let has: BTreeSet<_> = own.lines().map(folder).collect();
-    let lacks: Vec<_> = wanted.lines().filter(|line| !has.contains(&folder(line))).collect();
+    let mut includes = false;
+    let lacks: Vec<_> = wanted
+        .lines()
+        .filter(|line| {
+            // The last line that matches a file counts, so lines below a new `!` follow it.
+            let lacks = includes || !has.contains(&folder(line));
+            includes |= lacks && line.starts_with('!');
+            lacks
+        })
+        .collect();
     let gap = if own.is_empty() || own.ends_with('\n') {
         ""
     } else {

@@ -30,5 +30,5 @@ pub use record::Records;
 pub use root::{Access, Root, around, quoted};
 pub use state::{State, leftovers, state};
 pub use used::used_crates;
-pub use vendored::{Origin, vendored_files, vendored_origin, vendored_stamp, vendored_state};
+pub use vendored::{Origin, is_left_behind, vendored_files, vendored_origin, vendored_stamp, vendored_state};
 pub use workspace::parent_line;

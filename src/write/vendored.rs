@@ -10,6 +10,7 @@ use crate::project::Release;
 use crate::render::{Sources, header, vendor};
 use anyhow::Result;
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::string::FromUtf8Error;
 
 /// The origin of the contents of a vendored crate.
@@ -82,7 +83,8 @@ pub fn vendored_stamp(root: &Root, folder: &RelPath) -> Result<Option<String>> {
     Ok(vendor::stamped(&manifest).map(|(line, _)| line.to_owned()))
 }
 
-/// The files in the folder of a vendored crate, by their path in it, without its release and hash, and without what cargo writes there.
+/// The files in the folder of a vendored crate, by their path in it, without its release and hash, and without what cargo,
+/// desktops and editors write there.
 pub fn vendored_files(root: &Root, folder: &RelPath) -> Result<BTreeMap<String, String>> {
     let mut texts = BTreeMap::new();
     read_crate(root, folder, folder, &mut texts)?;
@@ -113,6 +115,12 @@ fn needed(root: &Root, folder: &RelPath, name: &str) -> Result<bool> {
     Ok(false)
 }
 
+/// Whether desktops or editors leave files of this name behind.
+pub fn is_left_behind(name: &OsStr) -> bool {
+    let name = name.as_encoded_bytes();
+    name == b".DS_Store" || name.ends_with(b"~") || name.ends_with(b".swp")
+}
+
 fn read_crate(root: &Root, top: &RelPath, folder: &RelPath, texts: &mut BTreeMap<String, String>) -> Result<()> {
     for path in root.below(folder)? {
         let Some(path) = path else {
@@ -121,6 +129,9 @@ fn read_crate(root: &Root, top: &RelPath, folder: &RelPath, texts: &mut BTreeMap
             continue;
         };
         let below = path.as_str()[top.as_str().len() + 1..].to_owned();
+        if is_left_behind(OsStr::new(below.rsplit('/').next().unwrap_or_default())) {
+            continue;
+        }
         if root.entry(&path)? == Some(EntryType::Folder) {
             // A crate that is built on its own gets a target folder and a lock.
             if below != "target" {

@@ -62,7 +62,7 @@ fn no_line_of_a_gitignore_hides_vendored_crates_and_the_lock() {
     // Lines of templates of Git hosts, for C, Python, Node and Rust; and of settings for all repositories of a user.
     fs::write(
         dir.path().join(".gitignore"),
-        "core\nbuild/\nlib\n*.log\nCargo.lock\ntarget/\n",
+        "core\nbuild/\nlib\n*.log\nCargo.lock\ntarget/\n.DS_Store\n",
     )
     .unwrap();
     fs::write(dir.path().join("of-user"), "kinds\nlicense*\n").unwrap();
@@ -75,11 +75,15 @@ fn no_line_of_a_gitignore_hides_vendored_crates_and_the_lock() {
         "target/debug/operator",
         "dist/install.yaml",
         "crates/runtime/target/debug/runtime",
+        "crates/.DS_Store",
+        "crates/runtime/src/.lib.rs.swp",
+        "crates/runtime/src/lib.rs~",
     ] {
         fs::create_dir_all(dir.path().join(built).parent().unwrap()).unwrap();
         fs::write(dir.path().join(built), "").unwrap();
     }
-    assert_eq!(ignored().lines().count(), 3, "{}", ignored());
+    assert_eq!(ignored().lines().count(), 6, "{}", ignored());
+    kubewright(dir.path(), &["sync", "--crates", "archives"]).succeeds();
 }
 
 #[test]
