@@ -364,6 +364,18 @@ fn an_edited_managed_file_is_refused_and_an_ejected_one_stays() {
 }
 
 #[test]
+fn new_files_of_a_git_host_leave_those_of_the_user_as_they_are() {
+    let dir = old("one");
+    let file = ".github/workflows/release.yml";
+    assert!(!dir.path().join(file).exists());
+    fs::write(dir.path().join(file), "on: push\n").unwrap();
+    let run = kubewright(dir.path(), &["upgrade"]).succeeds();
+    let note = format!("kept `{file}`, which was there\n");
+    assert!(run.stderr.contains(&note), "{}", run.stderr);
+    assert_eq!(read(&dir, file), "on: push\n");
+}
+
+#[test]
 fn a_dry_run_shows_the_upgrade_and_writes_nothing() {
     let dir = old("one");
     let before = tree(dir.path());

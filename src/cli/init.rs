@@ -2,7 +2,7 @@
 
 use super::ask::{Ask, Usage};
 use super::session::{commit, lock, project_change, project_path};
-use super::{crates, kubebuilder, report, templates};
+use super::{crates, host, kubebuilder, report, templates};
 use crate::plan::{RelPath, plan};
 use crate::project::{Crates, Domain, InvalidName, License, Owner, Project, ProjectName, file};
 use crate::render::{Sources, Templates, cargo_lock, render};
@@ -96,7 +96,7 @@ pub fn run(dir: &Path, args: Args) -> Result<()> {
     }
     let templates = Templates::load(&own)?;
     let rendered = render(&project, &plan(&project, templates.catalogue())?, &templates)?;
-    let seed = |path: &RelPath, file| match is_of_host(path.as_str()) {
+    let seed = |path: &RelPath, file| match host::is_of_host(path.as_str()) {
         true => Intent::Keep(file),
         false => Intent::Seed(file),
     };
@@ -106,9 +106,7 @@ pub fn run(dir: &Path, args: Args) -> Result<()> {
         .collect();
     let mut outcome = compare(&root, &intents, false)?;
     outcome.changes.push(project_change(None, file::format(&project)));
-    for path in &outcome.kept {
-        report::note(&format!("kept `{path}`, which was there"));
-    }
+    host::keep(&outcome);
     write(root, dir, &outcome.changes, dry_run)?;
     if is_named && project.license == License::None {
         report::note(
@@ -132,15 +130,6 @@ fn check_packages(name: &ProjectName) -> Result<()> {
         ))),
         None => Ok(()),
     }
-}
-
-/// Whether a repository of a Git host has this file from the beginning, and no other file of the project needs it.
-fn is_of_host(path: &str) -> bool {
-    let files = ["README.md", "LICENSE", "AGENTS.md", ".gitattributes", ".gitignore"];
-    files.contains(&path)
-        || [".github/", ".devcontainer/"]
-            .iter()
-            .any(|folder| path.starts_with(folder))
 }
 
 fn write(root: Root, dir: &Path, changes: &[Change], dry_run: bool) -> Result<()> {

@@ -20,6 +20,7 @@ mod eject;
 pub mod envtest;
 mod external;
 mod given;
+mod host;
 mod init;
 mod kubebuilder;
 mod pattern;

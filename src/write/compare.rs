@@ -53,8 +53,10 @@ pub type Intents<'a> = BTreeMap<RelPath, Intent<'a>>;
 pub struct Outcome {
     /// The changes to make.
     pub changes: Vec<Change>,
-    /// Files that would be deleted, but that the user has changed; and files that were there before the project.
+    /// Files that would be deleted, but that the user has changed.
     pub kept: Vec<RelPath>,
+    /// Files that would be created, but that the user has.
+    pub present: Vec<RelPath>,
     /// Changes for the user to make in files that the user owns.
     pub by_hand: Vec<ByHand>,
     /// Changed files that get conflict markers.
@@ -92,9 +94,9 @@ pub fn compare(root: &Root, intents: &Intents<'_>, force: bool) -> Result<Outcom
                         outcome.replace(path, found.clone(), text, file);
                     }
                     // Lines could only be added to it by changing the others.
-                    Err(_) => outcome.kept.push(path.clone()),
+                    Err(_) => outcome.present.push(path.clone()),
                 },
-                Some(bytes) if !same(bytes, file) => outcome.kept.push(path.clone()),
+                Some(bytes) if !same(bytes, file) => outcome.present.push(path.clone()),
                 _ => outcome.replace(path, found, file.text.clone(), file),
             },
             Intent::Manage { after, before } => {

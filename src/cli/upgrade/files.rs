@@ -1,6 +1,7 @@
 //! The files of a project in two releases, and what becomes of each. Vendored crates are in `crates.rs`.
 
 use super::renames::renames;
+use crate::cli::host;
 use crate::cli::session::Session;
 use crate::plan::{FileKind, Plan, RelPath};
 use crate::project::Project;
@@ -94,6 +95,7 @@ impl Releases {
         match (after.kind, before) {
             (_, Some(before)) if before == after && from.is_none() => None,
             (FileKind::Managed, before) => Some(Intent::Manage { after, before }),
+            (_, None) if host::is_of_host(path.as_str()) => Some(Intent::Keep(after)),
             (_, None) => Some(Intent::Seed(after)),
             (_, Some(before)) => Some(Intent::Merge(Succession {
                 before,

@@ -8,8 +8,8 @@ mod renames;
 
 use super::ask::Usage;
 use super::crates::to_be_locked;
-use super::report;
 use super::session::{Session, access};
+use super::{host, report};
 use crate::plan::{FileKind, RelPath};
 use crate::project::{Project, Release, file};
 use crate::render::{Sources, Templates};
@@ -72,6 +72,7 @@ pub fn run(dir: &Path, args: Args) -> Result<()> {
         std::mem::take(&mut outcome.conflicts),
         std::mem::take(&mut outcome.deleted),
     );
+    host::keep(&outcome);
     let unlisted = files::unlisted(&outcome);
     session.finish(&project, outcome, args.dry_run)?;
     for path in unlisted {
