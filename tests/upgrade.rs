@@ -376,6 +376,17 @@ fn new_files_of_a_git_host_leave_those_of_the_user_as_they_are() {
 }
 
 #[test]
+fn no_workflow_for_releases_is_added_that_would_call_none() {
+    let dir = old("one");
+    let [ci, renamed, release] = ["ci", "build", "release"].map(|name| format!(".github/workflows/{name}.yml"));
+    fs::rename(dir.path().join(ci), dir.path().join(renamed)).unwrap();
+    let run = kubewright(dir.path(), &["upgrade"]).succeeds();
+    let note = format!("left out `{release}`, because it calls");
+    assert!(run.stderr.contains(&note), "{}", run.stderr);
+    assert!(!dir.path().join(release).exists());
+}
+
+#[test]
 fn a_dry_run_shows_the_upgrade_and_writes_nothing() {
     let dir = old("one");
     let before = tree(dir.path());

@@ -106,7 +106,7 @@ pub fn run(dir: &Path, args: Args) -> Result<()> {
         .collect();
     let mut outcome = compare(&root, &intents, false)?;
     outcome.changes.push(project_change(None, file::format(&project)));
-    host::keep(&outcome);
+    host::keep(&root, &mut outcome)?;
     write(root, dir, &outcome.changes, dry_run)?;
     if is_named && project.license == License::None {
         report::note(

@@ -87,6 +87,20 @@ fn no_line_of_a_gitignore_hides_vendored_crates_and_the_lock() {
 }
 
 #[test]
+fn init_adds_a_workflow_for_releases_only_beside_one_that_it_can_call() {
+    for (own, is_added) in [("on: push\n", false), ("on:\n  workflow_call:\n", true)] {
+        let dir = clone();
+        let workflows = dir.path().join(".github/workflows");
+        fs::create_dir_all(&workflows).unwrap();
+        fs::write(workflows.join("ci.yml"), own).unwrap();
+        let run = kubewright(dir.path(), &INIT).succeeds();
+        assert_eq!(workflows.join("release.yml").exists(), is_added, "{}", run.stderr);
+        let note = "left out `.github/workflows/release.yml`, because it calls `.github/workflows/ci.yml`";
+        assert_eq!(run.stderr.contains(note), !is_added, "{}", run.stderr);
+    }
+}
+
+#[test]
 fn init_refuses_files_in_the_place_of_code_and_writes_nothing() {
     let dir = clone();
     fs::write(dir.path().join("Cargo.toml"), "[package]\n").unwrap();

@@ -72,7 +72,7 @@ pub fn run(dir: &Path, args: Args) -> Result<()> {
         std::mem::take(&mut outcome.conflicts),
         std::mem::take(&mut outcome.deleted),
     );
-    host::keep(&outcome);
+    host::keep(&session.root, &mut outcome)?;
     let unlisted = files::unlisted(&outcome);
     session.finish(&project, outcome, args.dry_run)?;
     for path in unlisted {
