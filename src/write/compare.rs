@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub enum Intent<'a> {
     /// Create it; an existing file with other contents is an error.
     Seed(&'a File),
-    /// Create it; an existing file stays. A list of ignored files gets the lines that it lacks.
+    /// Create it; an existing file stays. A list of ignored files, or of attributes, gets the lines that it lacks.
     Keep(&'a File),
     /// Rewrite a managed file. `before` is its text in the earlier project.
     Manage {
@@ -88,14 +88,16 @@ pub fn compare(root: &Root, intents: &Intents<'_>, force: bool) -> Result<Outcom
                 _ => outcome.replace(path, found, file.text.clone(), file),
             },
             Intent::Keep(file) => match &found {
-                Some(bytes) if path.as_str() == ".gitignore" => match std::str::from_utf8(bytes) {
-                    Ok(own) => {
-                        let text = with_ignored(own, &file.text);
-                        outcome.replace(path, found.clone(), text, file);
+                Some(bytes) if [".gitattributes", ".gitignore"].contains(&path.as_str()) => {
+                    match std::str::from_utf8(bytes) {
+                        Ok(own) => {
+                            let text = with_lines(own, &file.text);
+                            outcome.replace(path, found.clone(), text, file);
+                        }
+                        // Lines could only be added to it by changing the others.
+                        Err(_) => outcome.present.push(path.clone()),
                     }
-                    // Lines could only be added to it by changing the others.
-                    Err(_) => outcome.present.push(path.clone()),
-                },
+                }
                 Some(bytes) if !same(bytes, file) => outcome.present.push(path.clone()),
                 _ => outcome.replace(path, found, file.text.clone(), file),
             },
@@ -141,13 +143,15 @@ pub fn compare(root: &Root, intents: &Intents<'_>, force: bool) -> Result<Outcom
     Ok(outcome)
 }
 
-/// A `.gitignore` with the lines of another that it lacks; `target`, `/target` and `target/` are the same folder at the top.
-fn with_ignored(own: &str, wanted: &str) -> String {
+/// A `.gitignore` or `.gitattributes` with the lines of another that it lacks; `target`, `/target` and `target/` are the same folder at the
+/// top. Attributes of all files are not added: they would replace those that the user gave to some.
+fn with_lines(own: &str, wanted: &str) -> String {
     let folder = |line: &str| line.trim().trim_matches('/').to_owned();
     let has: BTreeSet<_> = own.lines().map(folder).collect();
     let mut includes = false;
     let lacks: Vec<_> = wanted
         .lines()
+        .filter(|line| !line.starts_with("* "))
         .filter(|line| {
             // The last line that matches a file counts, so lines below a new `!` follow it.
             let lacks = includes || !has.contains(&folder(line));

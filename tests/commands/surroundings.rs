@@ -87,6 +87,38 @@ fn no_line_of_a_gitignore_hides_vendored_crates_and_the_lock() {
 }
 
 #[test]
+fn archives_are_kept_out_of_git_lfs_whatever_attributes_are_there() {
+    let dir = tempfile::tempdir().unwrap();
+    let git = |args: &[&str]| {
+        let output = Command::new("git").current_dir(dir.path()).args(args).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    git(&["init", "--quiet"]);
+    let own = "*.tar filter=lfs diff=lfs merge=lfs -text\n*.bat eol=crlf\n";
+    fs::write(dir.path().join(".gitattributes"), own).unwrap();
+    kubewright(dir.path(), &INIT).succeeds();
+    assert!(read(&dir, ".gitattributes").starts_with(own));
+    let attributes = git(&[
+        "check-attr",
+        "filter",
+        "text",
+        "eol",
+        "--",
+        "crates/runtime/source.tar",
+        "a.tar",
+        "a.bat",
+    ]);
+    for line in [
+        "crates/runtime/source.tar: filter: unset",
+        "crates/runtime/source.tar: text: unset",
+        "a.tar: filter: lfs",
+        "a.bat: eol: crlf",
+    ] {
+        assert!(attributes.contains(line), "{line}: {attributes}");
+    }
+}
+
+#[test]
 fn init_adds_a_workflow_for_releases_only_beside_one_that_it_can_call() {
     for (own, is_added) in [("on: push\n", false), ("on:\n  workflow_call:\n", true)] {
         let dir = clone();
