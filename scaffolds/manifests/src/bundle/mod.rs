@@ -26,7 +26,7 @@ mod webhooks;
 pub use self::error::BundleError;
 pub use self::metadata::Release;
 pub use self::package::Package;
-pub(crate) use self::program::execute;
+pub(crate) use self::program::{execute, package};
 
 use crate::chart::{self, Names};
 use crate::rendered::text;

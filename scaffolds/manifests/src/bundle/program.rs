@@ -95,7 +95,7 @@ fn write(out: &Path, bundle: Bundle, streams: &mut Streams<'_>) -> Result<(), St
 }
 
 /// The package of the project in the current folder.
-fn package() -> Result<Package, String> {
+pub(crate) fn package() -> Result<Package, String> {
     // Cargo sets it for the programs that it runs.
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let output = Command::new(cargo)

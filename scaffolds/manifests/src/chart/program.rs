@@ -43,11 +43,11 @@ struct ChartArguments {
     source: Source,
 }
 
-/// Runs with the arguments after `chart`, and returns the exit code. `package` is the version of the project. A closed output pipe is not
+/// Runs with the arguments after `chart`, and returns the exit code. `package` finds the version of the project. A closed output pipe is not
 /// an error.
 pub(crate) fn execute(
     words: impl Iterator<Item = String>,
-    package: Option<String>,
+    package: impl FnOnce() -> Option<String>,
     input: &mut dyn Read,
     mut streams: Streams<'_>,
 ) -> u8 {
@@ -55,7 +55,7 @@ pub(crate) fn execute(
         Ok(arguments) => arguments,
         Err(code) => return code,
     };
-    let Some(version) = arguments.version.clone().or(package) else {
+    let Some(version) = arguments.version.clone().or_else(package) else {
         _ = writeln!(
             streams.err,
             "error: the chart has no version\n\nhint: pass --version, or run it by `make chart`"

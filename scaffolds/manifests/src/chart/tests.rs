@@ -319,7 +319,7 @@ fn run(objects: &[Value], out: &Path) -> (u8, String) {
     };
     let code = execute(
         words.into_iter(),
-        Some("0.1.0".to_owned()),
+        || Some("0.1.0".to_owned()),
         &mut text.as_bytes(),
         streams,
     );
@@ -374,7 +374,7 @@ fn wrong_arguments_and_wrong_input_are_reported() {
             err: &mut stderr,
         };
         let words = words.iter().map(|word| (*word).to_owned());
-        let code = execute(words, package.map(str::to_owned), &mut input.as_bytes(), streams);
+        let code = execute(words, || package.map(str::to_owned), &mut input.as_bytes(), streams);
         (code, String::from_utf8([stdout, stderr].concat()).unwrap())
     };
     let folder = format!("--out={}", out.path().display());

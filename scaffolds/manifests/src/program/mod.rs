@@ -53,9 +53,8 @@ pub fn run<D: Describe>(crds: Vec<D>, sources: impl AsRef<Path>) -> ExitCode {
 fn program<D: Describe>(crds: &[D], sources: &Path, words: Vec<String>, streams: Streams<'_>) -> u8 {
     let rest = words.iter().skip(1).cloned();
     match words.first().map(String::as_str) {
-        // Cargo sets the version for the programs that it runs.
         Some("chart") => {
-            let version = std::env::var("CARGO_PKG_VERSION").ok();
+            let version = || Some(bundle::package().ok()?.version);
             return chart::execute(rest, version, &mut io::stdin().lock(), streams);
         }
         Some("bundle") => return bundle::execute(rest, &mut io::stdin().lock(), streams),
