@@ -1,4 +1,4 @@
-//! A generated project is a Cargo workspace. Cargo refuses it inside another workspace whose members include it; this
+//! A generated project is a Cargo workspace. Cargo refuses it inside another workspace whose members include it or one of its members; this
 //! module determines the line that the outer workspace needs.
 
 use super::beneath::Beneath;
@@ -22,7 +22,7 @@ pub fn parent_line(project: &Path) -> Option<(PathBuf, String)> {
         let excluded = strings(&workspace, "exclude");
         let claimed = strings(&workspace, "members")
             .iter()
-            .any(|member| matches(member, &path));
+            .any(|member| claims(member, &path));
         let spared = excluded
             .iter()
             .any(|other| Path::new(&path.join("/")).starts_with(other));
@@ -43,6 +43,12 @@ fn strings(workspace: &Item, key: &str) -> Vec<String> {
         .filter_map(|value| value.as_str())
         .map(str::to_owned)
         .collect()
+}
+
+/// Whether a pattern of `members` names the folder of a project, or of a member of it.
+fn claims(pattern: &str, project: &[String]) -> bool {
+    let member = |name: &str| matches(pattern, &[project, &[name.to_owned()]].concat());
+    matches(pattern, project) || ["api", "dev", "manifests"].into_iter().any(member)
 }
 
 /// Whether a pattern of `members` names this folder.

@@ -297,6 +297,13 @@ fn a_note_names_the_line_that_an_outer_workspace_needs() {
         "{}",
         run.stderr
     );
+    fs::write(
+        dir.path().join("Cargo.toml"),
+        "[workspace]\nmembers = [\"services/*/api\"]\n",
+    )
+    .unwrap();
+    let run = kubewright(&dir.path().join("services/mine"), &["init", "--domain", "example.com"]).succeeds();
+    assert!(run.stderr.contains(r#"exclude = ["services/mine"]"#), "{}", run.stderr);
     let run = kubewright(&dir.path().join("other/mine"), &["init", "--domain", "example.com"]).succeeds();
     assert!(!run.stderr.contains("exclude"), "{}", run.stderr);
 }
