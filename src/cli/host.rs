@@ -1,8 +1,10 @@
 //! The files of a project for its Git host, where other files may be first.
 
-use super::report;
-use crate::write::{Change, Outcome, Root};
+use super::{given, report};
+use crate::project::printable::printable;
+use crate::write::{Change, Outcome, Root, around};
 use anyhow::Result;
+use std::path::Path;
 
 const CI: &str = ".github/workflows/ci.yml";
 const RELEASE: &str = ".github/workflows/release.yml";
@@ -38,4 +40,30 @@ pub fn keep(root: &Root, outcome: &mut Outcome) -> Result<()> {
         ));
     }
     Ok(())
+}
+
+/// The reason for which the host would not run the workflows of a new project, if there is one.
+pub fn idle_workflows(dir: &Path) -> Option<String> {
+    let dir = dir.canonicalize().ok()?;
+    let own = |path| given::file(&dir.join(path));
+    if let Ok(head) = own(".git/HEAD") {
+        let branch = head
+            .trim()
+            .strip_prefix("ref: refs/heads/")
+            .filter(|branch| *branch != "main")?;
+        return Some(format!(
+            "\nthe branch is `{}`, and the project expects `main`: rename the branch, or change `branches` in `{CI}` and `BASE` in the Makefile",
+            printable(branch)
+        ));
+    }
+    // A worktree or a submodule has a file of that name.
+    let is_top = own(".git").is_ok();
+    let top = around(&dir, ".git/HEAD")
+        .or_else(|| around(&dir, ".git"))
+        .filter(|_| !is_top)?;
+    Some(format!(
+        "\nthe repository begins in `{}`, and GitHub runs only workflows in `.github` there: move those of the project, and let \
+         their steps run in the project's folder",
+        top.display()
+    ))
 }

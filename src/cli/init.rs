@@ -140,6 +140,9 @@ fn write(root: Root, dir: &Path, changes: &[Change], dry_run: bool) -> Result<()
             manifest.display()
         ));
     }
+    if let Some(note) = host::idle_workflows(dir) {
+        report::note(&note);
+    }
     if !dry_run {
         let enter = if dir == Path::new(".") {
             String::new()

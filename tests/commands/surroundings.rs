@@ -133,6 +133,35 @@ fn init_adds_a_workflow_for_releases_only_beside_one_that_it_can_call() {
 }
 
 #[test]
+fn init_says_where_the_host_would_not_run_the_workflows() {
+    let dir = tempfile::tempdir().unwrap();
+    let said = |below: &str, head: &str| {
+        let git = dir.path().join(".git");
+        fs::create_dir_all(&git).unwrap();
+        fs::write(git.join("HEAD"), head).unwrap();
+        kubewright(&dir.path().join(below), &INIT).succeeds().stderr
+    };
+    let top = dir.path().canonicalize().unwrap();
+    let inner = said("operators/foobar", "ref: refs/heads/main\n");
+    let note = format!(
+        "the repository begins in `{}`, and GitHub runs only workflows in `.github` there",
+        top.display()
+    );
+    assert!(inner.contains(&note), "{inner}");
+    let master = said("", "ref: refs/heads/master\n");
+    let note = "the branch is `master`, and the project expects `main`: ";
+    assert!(master.contains(note) && !master.contains("begins in"), "{master}");
+    let next = "\nnext:\n  cd ";
+    let main = clone();
+    fs::write(main.path().join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
+    let main = kubewright(main.path(), &INIT).succeeds().stderr;
+    assert!(
+        main.contains(next) && !main.contains("expects") && !main.contains("begins in"),
+        "{main}"
+    );
+}
+
+#[test]
 fn init_refuses_files_in_the_place_of_code_and_writes_nothing() {
     let dir = clone();
     fs::write(dir.path().join("Cargo.toml"), "[package]\n").unwrap();
