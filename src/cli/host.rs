@@ -9,9 +9,16 @@ use std::path::Path;
 const CI: &str = ".github/workflows/ci.yml";
 const RELEASE: &str = ".github/workflows/release.yml";
 
-/// Whether a repository of a Git host has this file from the beginning, and no other file of the project needs it.
+/// Whether a repository may have this file from the beginning, as its Git host or its owner adds it, and no other file of the project needs it.
 pub fn is_of_host(path: &str) -> bool {
-    let files = ["README.md", "LICENSE", "AGENTS.md", ".gitattributes", ".gitignore"];
+    let files = [
+        "README.md",
+        "LICENSE",
+        "AGENTS.md",
+        ".gitattributes",
+        ".gitignore",
+        "rustfmt.toml",
+    ];
     files.contains(&path)
         || [".github/", ".devcontainer/"]
             .iter()

@@ -133,6 +133,27 @@ fn init_adds_a_workflow_for_releases_only_beside_one_that_it_can_call() {
 }
 
 #[test]
+fn files_are_written_in_the_style_of_the_project_whatever_is_above_it() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("rustfmt.toml"), "hard_tabs = true\nmax_width = 60\n").unwrap();
+    let project = dir.path().join("op");
+    kubewright(&project, &INIT).succeeds();
+    let files = ["src/lib.rs", "manifests/src/main.rs"];
+    let rustfmt = || {
+        let mut rustfmt = Command::new("rustfmt");
+        rustfmt
+            .current_dir(&project)
+            .args(["--check", "--edition=2024"])
+            .args(files);
+        rustfmt.output().unwrap()
+    };
+    let said = rustfmt();
+    assert!(said.status.success(), "{}", String::from_utf8_lossy(&said.stdout));
+    fs::remove_file(project.join("rustfmt.toml")).unwrap();
+    assert!(!rustfmt().status.success(), "the style above would apply");
+}
+
+#[test]
 fn init_says_where_the_host_would_not_run_the_workflows() {
     let dir = tempfile::tempdir().unwrap();
     let said = |below: &str, head: &str| {
