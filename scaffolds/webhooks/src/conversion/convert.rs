@@ -1,7 +1,6 @@
 //! Converts one object, through the hub. Nothing is lost on the way: see `kept.rs`.
 
 use std::{
-    any::type_name,
     collections::BTreeMap,
     sync::{Arc, OnceLock},
 };
@@ -12,7 +11,8 @@ use kubewright_runtime::{
     BoxError, Kind, Object,
     component::{Authored, StorageVersion},
 };
-use kubewright_schema::{Options, assemble, value::Structural};
+use kubewright_schema::{CustomType, Options, assemble, value::Structural};
+use schemars::JsonSchema;
 use serde_json::{Value, json};
 
 use super::{failure::Failure, kept, marks::Marks};
@@ -61,24 +61,24 @@ pub(super) struct Assembled {
 /// A version.
 pub(super) struct Version {
     pub(super) name: String,
-    /// The path of its Rust type, and what makes its definition.
-    described: kubewright_schema::Crd<CustomResourceDefinition>,
+    /// Its Rust type, and what makes its definition.
+    described: CustomType<CustomResourceDefinition>,
     /// The derived schema. Few operators ever need it, and it may be large.
     schema: OnceLock<Value>,
 }
 
 impl Version {
-    pub(super) fn of<K: Object + CustomResourceExt>() -> Self {
+    pub(super) fn of<K: Object + CustomResourceExt + JsonSchema>() -> Self {
         Self {
             name: Kind::<K>::of().version().to_owned(),
-            described: (type_name::<K>(), K::crd),
+            described: CustomType::of::<K>(K::crd),
             schema: OnceLock::new(),
         }
     }
 
     pub(super) fn schema(&self) -> &Value {
         self.schema.get_or_init(|| {
-            let definition = serde_json::to_value((self.described.1)()).unwrap_or_default();
+            let definition = serde_json::to_value((self.described.crd)()).unwrap_or_default();
             let schema = definition.pointer("/spec/versions/0/schema/openAPIV3Schema");
             schema.cloned().unwrap_or_default()
         })
@@ -235,10 +235,8 @@ impl Converter {
 
     pub(super) fn assembled(&self) -> &Assembled {
         self.assembled.get_or_init(|| {
-            let spokes = self.spokes.values().map(|spoke| spoke.version.described);
-            let types: Vec<_> = [self.hub.described].into_iter().chain(spokes).collect();
             // `make manifests` refuses types that cannot be assembled.
-            let definitions = assemble(&types, &Options::default()).unwrap_or_default();
+            let definitions = assemble(&self.described(), &Options::default()).unwrap_or_default();
             let versions = definitions.iter().flat_map(|it| it["spec"]["versions"].as_array());
             let mut assembled = Assembled::default();
             for version in versions.flatten() {
@@ -292,9 +290,9 @@ impl Converter {
     }
 
     /// The Rust types of all versions, and what makes their definitions.
-    #[cfg(feature = "testing")]
-    pub(crate) fn described(&self) -> Vec<kubewright_schema::Crd<CustomResourceDefinition>> {
-        let spokes = self.spokes.values().map(|spoke| spoke.version.described);
-        [self.hub.described].into_iter().chain(spokes).collect()
+    pub(crate) fn described(&self) -> Vec<CustomType<CustomResourceDefinition>> {
+        let spokes = self.spokes.values().map(|spoke| &spoke.version);
+        let versions = [&self.hub].into_iter().chain(spokes);
+        versions.map(|version| version.described.clone()).collect()
     }
 }

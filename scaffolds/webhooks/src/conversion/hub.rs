@@ -8,6 +8,7 @@ use std::{
 use kube::CustomResourceExt;
 use kubewright_runtime::{BoxError, Error, Kind, Manager, Object, Result, component::StorageVersion};
 use kubewright_schema::webhook::conversion_path;
+use schemars::JsonSchema;
 
 use super::{
     answer::Conversion,
@@ -89,13 +90,13 @@ pub struct Hub<H> {
     hub: std::marker::PhantomData<fn() -> H>,
 }
 
-impl<H: Object + CustomResourceExt> Default for Hub<H> {
+impl<H: Object + CustomResourceExt + JsonSchema> Default for Hub<H> {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl<H: Object + CustomResourceExt> Hub<H> {
+impl<H: Object + CustomResourceExt + JsonSchema> Hub<H> {
     /// A hub without spokes.
     pub fn new() -> Self {
         Self {
@@ -112,7 +113,7 @@ impl<H: Object + CustomResourceExt> Hub<H> {
         from_hub: impl Fn(H) -> Result<S, F> + Send + Sync + 'static,
     ) -> Self
     where
-        S: Object + CustomResourceExt,
+        S: Object + CustomResourceExt + JsonSchema,
         E: Into<BoxError>,
         F: Into<BoxError>,
     {

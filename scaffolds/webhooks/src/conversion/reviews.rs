@@ -4,6 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use kube::CustomResourceExt;
 use kubewright_runtime::{Metrics, Object, Result};
+use schemars::JsonSchema;
 
 use super::{Hub, answer::Conversion, each::ObjectConverter};
 use crate::server::{Endpoint, local_share};
@@ -15,7 +16,7 @@ impl Reviews {
     /// # Errors
     ///
     /// As [`Hub::register`].
-    pub fn of<H: Object + CustomResourceExt>(hub: Hub<H>) -> Result<Self> {
+    pub fn of<H: Object + CustomResourceExt + JsonSchema>(hub: Hub<H>) -> Result<Self> {
         let each = ObjectConverter {
             converter: hub.converter()?,
             stored: None,

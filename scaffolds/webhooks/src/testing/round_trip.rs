@@ -6,6 +6,7 @@ use kube::CustomResourceExt;
 use kubewright_runtime::{Error, Object, Result};
 use kubewright_schema::examples::{Dice, Examples, count};
 use kubewright_schema::{Options, assemble, value::Structural};
+use schemars::JsonSchema;
 use serde_json::{Value, json};
 
 use crate::conversion::{Converter, Hub, annotation, hidden};
@@ -70,7 +71,7 @@ impl RoundTrips {
 ///
 /// [`Error::Setup`] with the object, the versions and the reason; or if no valid object can be made up for a version,
 /// because of a pattern or a rule.
-pub fn round_trips<H: Object + CustomResourceExt>(hub: Hub<H>) -> Result<RoundTrips> {
+pub fn round_trips<H: Object + CustomResourceExt + JsonSchema>(hub: Hub<H>) -> Result<RoundTrips> {
     let converter = hub.converter()?;
     let group = converter.group().to_owned();
     let mut found = RoundTrips {

@@ -4,6 +4,7 @@ mod claims;
 mod hostile;
 pub(crate) mod kinds;
 mod shells;
+mod types;
 
 use std::{convert::Infallible, future::ready, sync::Arc, time::Duration};
 
