@@ -120,9 +120,14 @@ pub(crate) fn typical(schema: &Value) -> Option<Value> {
     if schema["type"] == "object" {
         return Some(json!({}));
     }
+    admitted(schema, of_schema(schema))
+}
+
+/// The first of these values that the schema of a field admits.
+pub(super) fn admitted(schema: &Value, values: impl IntoIterator<Item = Value>) -> Option<Value> {
     let compiled = Structural::compile(&json!({"type": "object", "properties": {"value": schema}}));
     let admits = |value: &Value| compiled.validate(&json!({"value": value})).is_empty();
-    of_schema(schema).into_iter().find(admits)
+    values.into_iter().find(admits)
 }
 
 /// The values to try in a field. The schema may refuse some.

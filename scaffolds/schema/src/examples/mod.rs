@@ -3,10 +3,11 @@
 
 mod dice;
 pub(crate) mod edges;
+mod required;
 
 use serde_json::{Map, Value, json};
 
-pub use self::dice::Dice;
+pub use self::{dice::Dice, required::Required};
 use crate::unions::{self, Member};
 use crate::value::Structural;
 

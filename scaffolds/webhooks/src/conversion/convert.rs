@@ -11,7 +11,7 @@ use kubewright_runtime::{
     BoxError, Kind, Object,
     component::{Authored, StorageVersion},
 };
-use kubewright_schema::{CustomType, Options, assemble, value::Structural};
+use kubewright_schema::{CustomType, Options, assemble, examples::Required, value::Structural};
 use schemars::JsonSchema;
 use serde_json::{Value, json};
 
@@ -55,6 +55,7 @@ pub(crate) struct Converter {
 #[derive(Default)]
 pub(super) struct Assembled {
     pub(super) schemas: BTreeMap<String, Structural>,
+    pub(super) required: BTreeMap<String, Required>,
     stored: Option<String>,
 }
 
@@ -63,8 +64,6 @@ pub(super) struct Version {
     pub(super) name: String,
     /// Its Rust type, and what makes its definition.
     described: CustomType<CustomResourceDefinition>,
-    /// The derived schema. Few operators ever need it, and it may be large.
-    schema: OnceLock<Value>,
 }
 
 impl Version {
@@ -72,16 +71,7 @@ impl Version {
         Self {
             name: Kind::<K>::of().version().to_owned(),
             described: CustomType::of::<K>(K::crd),
-            schema: OnceLock::new(),
         }
-    }
-
-    pub(super) fn schema(&self) -> &Value {
-        self.schema.get_or_init(|| {
-            let definition = serde_json::to_value((self.described.crd)()).unwrap_or_default();
-            let schema = definition.pointer("/spec/versions/0/schema/openAPIV3Schema");
-            schema.cloned().unwrap_or_default()
-        })
     }
 }
 
@@ -244,17 +234,12 @@ impl Converter {
                 if version["storage"] == true {
                     assembled.stored = Some(name.clone());
                 }
-                let schema = Structural::compile(&version["schema"]["openAPIV3Schema"]);
-                assembled.schemas.insert(name, schema);
+                let schema = &version["schema"]["openAPIV3Schema"];
+                assembled.required.insert(name.clone(), Required::of(schema));
+                assembled.schemas.insert(name, Structural::compile(schema));
             }
             assembled
         })
-    }
-
-    /// The derived schema of a version (`group/version`); `None` if there is no such version.
-    pub(super) fn schema_of(&self, api_version: &str) -> Option<&Value> {
-        let spoke = self.spoke_of(api_version).ok()?;
-        Some(spoke.map_or(&self.hub, |spoke| &spoke.version).schema())
     }
 
     /// The spoke of this name; `None` for the hub.

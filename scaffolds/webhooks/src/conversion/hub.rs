@@ -80,8 +80,9 @@ use crate::webhook::{Hooked, Purpose, hook};
 /// annotations of an object to 262,144 bytes. If a version lacks more than that of an object, it shows the object without
 /// the annotation, with the label `<group>/<version>-only: too-large.…`, and refuses writes of it.
 ///
-/// A required field that is missing is taken for its default, or the zero value of its type: the API server converts
-/// objects without the fields of one owner, to find out which fields others own.
+/// A required field that is missing is taken for its default, or the zero value of its type, or a typical value if the
+/// schema refuses that: the API server converts objects without the fields of one owner, to find out which fields others
+/// own.
 #[must_use = "it converts nothing until it is registered"]
 pub struct Hub<H> {
     to: BTreeMap<String, Spoke>,

@@ -15,7 +15,6 @@ mod reviews;
 mod shell;
 mod step;
 mod stored;
-mod zero;
 
 pub use self::hub::Hub;
 #[cfg(feature = "testing")]

@@ -13,7 +13,6 @@ use serde_json::{Value, json, value::RawValue};
 use super::{
     convert::{Converter, Outcome},
     marks::Marks,
-    zero,
 };
 
 /// The metadata that a shell has, but for `managedFields`, which are as deep as the object. API servers restore all but labels and
@@ -141,9 +140,10 @@ impl Converter {
     fn complete(&self, shell: &mut Value) {
         let api_version = shell["apiVersion"].as_str().unwrap_or_default();
         if !shell["metadata"]["deletionTimestamp"].is_null()
-            && let Some(schema) = self.schema_of(api_version)
+            && let Some((_, version)) = api_version.rsplit_once('/')
+            && let Some(required) = self.assembled().required.get(version)
         {
-            zero::fill_root(shell, schema);
+            required.fill_root(shell);
         }
     }
 

@@ -8,7 +8,7 @@ use super::{
     body::{self, Parts},
     convert::{ConversionFault, Convert, Converter, Spoke, Version},
     failure::Failure,
-    kept, zero,
+    kept,
 };
 
 /// One step: from a version to another, one of which is the hub.
@@ -50,7 +50,7 @@ impl Converter {
         let mut parts = Parts::of(object, &self.names())?;
         let api_version = |version: &Version| format!("{}/{}", self.group, version.name);
         let input = parts.object(&parts.body, &api_version(step.from));
-        let (converted, filled) = step.call(step.forth, step.from, &input)?;
+        let (converted, filled) = self.call(step.forth, step.from, &input)?;
         let converted = parts.body_of(converted)?;
         let claimed = parts.kept.remove(&to);
         let claimed = claimed.and_then(|text| kept::restored(&converted, &text, &kept::digest(&parts.body)));
@@ -60,7 +60,7 @@ impl Converter {
         }
         let back = |body: &Value| {
             let output = parts.object(body, &api_version(step.to));
-            let (back, _) = step.call(step.back, step.to, &output)?;
+            let (back, _) = self.call(step.back, step.to, &output)?;
             parts.body_of(back).map_err(Failure::from)
         };
         let shown = back(&converted).map_err(|mut failure| {
@@ -106,14 +106,13 @@ impl Converter {
         let known: HashSet<_> = causes(before).collect();
         causes(restored).find(|cause| !known.contains(cause))
     }
-}
 
-impl Step<'_> {
     /// Calls a function with an object in a version. If the object does not fit its type because required fields are
     /// missing, they are filled in; then the object that was converted is returned as well.
     fn call(&self, convert: &Convert, version: &Version, object: &Value) -> Result<(Value, Option<Value>), Failure> {
+        let filled = || self.assembled().required.get(&version.name)?.filled(object);
         let result = convert.call(|convert| match convert(object) {
-            Err(ConversionFault::Undecodable(error)) => match zero::filled(object, version.schema()) {
+            Err(ConversionFault::Undecodable(error)) => match filled() {
                 Some(filled) => Ok((convert(&filled)?, Some(filled))),
                 None => Err(ConversionFault::Undecodable(error)),
             },

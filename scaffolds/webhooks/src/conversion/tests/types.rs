@@ -128,3 +128,20 @@ fn an_annotation_may_not_restore_what_the_rules_of_a_union_refuse() {
         "{refusal}"
     );
 }
+
+#[test]
+fn required_fields_of_each_type_are_filled_in() {
+    let converter = hub().converter().unwrap();
+    let filled = |spec: Value| converter.convert(object(V1, spec), V2).unwrap()["spec"].clone();
+    let made_up = json!({
+        "storage": "0", "port": 0, "source": {"git": {"ip": "10.0.0.1"}}, "at": "2026-01-02T03:04:05Z", "ip": "10.0.0.1", "n": 1,
+        "code": "a/b", "strategy": {"type": "RollingUpdate", "rollingUpdate": {}}, "claims": [], "pair": [1, 1],
+    });
+    assert_eq!(filled(json!({})), json!({"fields": made_up}));
+    let parts = json!({"source": {}, "strategy": {"type": "RollingUpdate"}});
+    assert_eq!(filled(json!({"fields": parts})), json!({"fields": made_up}));
+    let other = json!({"source": {"other": {}}, "strategy": {"type": "Recreate"}});
+    let filled = &filled(json!({"fields": other}))["fields"];
+    assert_eq!(filled["source"], json!({"other": {"n": 1}}));
+    assert_eq!(filled["strategy"], json!({"type": "Recreate"}));
+}
