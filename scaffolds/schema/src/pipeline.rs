@@ -48,8 +48,12 @@ pub fn finish<D: Describe>(crds: &[D], options: &Options) -> Result<Vec<Value>, 
         let mut found = lint::findings(&kind.crd, &kind.types);
         found.extend(compat::conversion::findings(&kind.crd, &kind.types));
         let refused: Vec<_> = found.iter().map(|it| it.field.clone()).collect();
+        let served = shared(&kind.crd);
         each_version(crds, &mut kind, |version, type_name, schema| {
-            found.extend(version.findings(type_name, schema, &refused));
+            let own = version.findings(type_name, schema, &refused);
+            let refused: Vec<_> = refused.iter().chain(own.iter().map(|it| &it.field)).cloned().collect();
+            found.extend(own);
+            found.extend(version.foreign(type_name, schema, &served, &refused));
         });
         (kind.crd, found)
     });
@@ -63,6 +67,16 @@ pub fn finish<D: Describe>(crds: &[D], options: &Options) -> Result<Vec<Value>, 
     } else {
         Err(findings)
     }
+}
+
+/// The names and schemas of the served versions whose objects every other one reads unconverted.
+#[cfg(feature = "lint")]
+fn shared(crd: &Value) -> Vec<(String, Value)> {
+    let versions = crd["spec"]["versions"].as_array().into_iter().flatten();
+    let served = versions.filter(|it| it["served"] == true && !compat::conversion::is_converted(crd));
+    let named =
+        served.filter_map(|it| Some((it["name"].as_str()?.to_owned(), it["schema"]["openAPIV3Schema"].clone())));
+    named.collect()
 }
 
 /// Visits each version of a kind whose Rust type decodes objects, with the name of the type and the version's schema.

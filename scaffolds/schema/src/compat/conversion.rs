@@ -19,7 +19,7 @@ const CONVERSION: &str = "kubewright.dev/conversion";
 /// even optional ones: measured on kube-apiserver 1.37, any write through a version that lacks a field, even a patch of the
 /// status, removes that field from the stored object.
 pub(crate) fn findings(crd: &Value, types: &BTreeMap<String, String>) -> Vec<Finding> {
-    if crd["spec"]["conversion"]["strategy"] == "Webhook" || crd["metadata"]["annotations"][CONVERSION] == "Webhook" {
+    if is_converted(crd) {
         return Vec::new();
     }
     let versions = by_name(crd);
@@ -65,6 +65,11 @@ pub(crate) fn findings(crd: &Value, types: &BTreeMap<String, String>) -> Vec<Fin
         }
     }
     findings
+}
+
+/// Whether a webhook converts the objects of this CRD.
+pub(crate) fn is_converted(crd: &Value) -> bool {
+    crd["spec"]["conversion"]["strategy"] == "Webhook" || crd["metadata"]["annotations"][CONVERSION] == "Webhook"
 }
 
 /// Whether stored objects lose data, or cannot be read.

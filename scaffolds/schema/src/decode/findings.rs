@@ -46,6 +46,54 @@ impl Version<'_> {
         findings
     }
 
+    /// The fields of which other served versions admit values that the type cannot decode. Their objects are not converted. Defaults may differ.
+    pub fn foreign(
+        &self,
+        type_name: &str,
+        schema: &Value,
+        served: &[(String, Value)],
+        refused: &[String],
+    ) -> Vec<Finding> {
+        let is_own = |name: &str| self.api_version.rsplit('/').next() == Some(name);
+        if !served.iter().any(|(name, _)| is_own(name)) {
+            return Vec::new();
+        }
+        let own = Structural::compile(schema);
+        let read = |object: &Value| {
+            let mut object = object.clone();
+            own.default(&mut object);
+            (self.read)(&object)
+        };
+        let reader = Version {
+            read: &read,
+            api_version: self.api_version.clone(),
+            kind: self.kind,
+            written: self.written,
+        };
+        let mut findings = Vec::new();
+        for (name, other) in served.iter().filter(|(_, other)| other != schema) {
+            let leaves = sample::leaves(other, Types::of(self.written));
+            let survey = reader.survey(other, &leaves, &|_| true, &mut |_, _, _| {});
+            let gaps = survey.gaps.into_iter().map(|(at, gap)| (leaves[at].field(), gap));
+            let gaps = gaps.filter(|(field, gap)| {
+                (refused.is_empty() || gap.is_certain) && !refused.iter().any(|it| overlap(it, field))
+            });
+            findings.extend(gaps.map(|(field, Gap { value, error, .. })| Finding {
+                type_name: type_name.to_owned(),
+                field,
+                message: format!(
+                    "version `{name}` admits {value} here, and this type cannot decode it: {error}. Such an object would never be reconciled"
+                ),
+                remedy: Some(format!(
+                    "the kind has no conversion webhook, so `{name}` needs the type or the limits that this version has; or run `kubewright \
+                     create webhook --kind {} --conversion`, which writes functions that convert objects",
+                    self.kind
+                )),
+            }));
+        }
+        findings
+    }
+
     /// Decodes whole objects with values at the edges of many fields at a time, including fields of Kubernetes' types.
     fn together(&self, type_name: &str, schema: &Value) -> Option<Finding> {
         let compiled = Structural::compile(schema);

@@ -2,7 +2,7 @@
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::{CustomResource, CustomResourceExt};
-use kubewright_schema::{Crd, Options, finish, lint};
+use kubewright_schema::{Crd, CustomType, Options, finish, lint};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -297,4 +297,52 @@ fn selectable_fields_that_an_api_server_refuses_in_several_versions_are_reported
         refused[1].contains("versions with the same schema need the same `#[kube(selectable = …)]`, in the same order"),
         "{refused:?}"
     );
+}
+
+/// A version of a kind with these types.
+macro_rules! typed {
+    ($name:ident, $version:literal, $is_stored:literal, $($annotation:literal)?, $($(#[$meta:meta])* $field:ident: $type:ty),*) => {
+        mod $name {
+            use super::*;
+
+            #[derive(CustomResource, Clone, Debug, Deserialize, Serialize, JsonSchema)]
+            #[kube(group = "test.example.com", version = $version, kind = "FooBar", namespaced, storage = $is_stored)]
+            $(#[kube(annotation("kubewright.dev/conversion", $annotation))])?
+            pub struct FooBarSpec {
+                $($(#[$meta])* pub $field: $type,)*
+            }
+        }
+    };
+}
+typed!(narrow, "v1", true, , size: i32, at: jiff::Timestamp);
+typed!(wide, "v2", false, , size: i64, at: String);
+typed!(converted, "v2", false, "Webhook", size: i64, at: String);
+typed!(limited, "v2", false, , #[schemars(range(max = 9))] size: i32, #[schemars(length(max = 30))] at: jiff::Timestamp);
+
+#[test]
+fn versions_without_a_conversion_must_decode_what_the_others_admit() {
+    let both = |other| {
+        let finished = finish(
+            &[CustomType::of::<narrow::FooBar>(narrow::FooBar::crd), other],
+            &Options::default(),
+        );
+        finished
+            .map(|_| ())
+            .map_err(|findings| findings.iter().map(ToString::to_string).collect::<Vec<_>>())
+    };
+    let findings = both(CustomType::of::<wide::FooBar>(wide::FooBar::crd)).unwrap_err();
+    let said = |field: &str, value: &str| {
+        let start = format!(
+            "`types::versions::narrow::FooBar`, `spec.{field}`: version `v2` admits {value} here, and this type cannot decode it"
+        );
+        findings.iter().any(|finding| {
+            finding.starts_with(&start) && finding.contains("kubewright create webhook --kind FooBar --conversion")
+        })
+    };
+    assert!(
+        findings.len() == 2 && said("size", "-2147483649") && said("at", "\"a\""),
+        "{findings:#?}"
+    );
+    both(CustomType::of::<converted::FooBar>(converted::FooBar::crd)).unwrap();
+    both(CustomType::of::<limited::FooBar>(limited::FooBar::crd)).unwrap();
 }
