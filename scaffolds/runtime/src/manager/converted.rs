@@ -27,8 +27,8 @@ impl Converted {
 
 impl Manager {
     /// The operator converts the objects of a definition, such as `foobars.test.example.com`, which names the converter once `named` is true
-    /// or its sender is gone. Caches of the kind are filled then, and readiness does not wait for them: API servers reach a converter
-    /// behind a Service only if the process is ready. Call it before the manager runs.
+    /// or its sender is gone. Caches of the kind are filled then, and readiness does not wait for them, unless they may not be listed: API servers reach
+    /// a converter behind a Service only if the process is ready. Call it before the manager runs.
     pub fn converts(&self, definition: &str, named: Receiver<bool>) {
         lock(&self.core.converted.0).insert(definition.to_owned(), named);
         for cache in lock(&self.core.caches).values() {
@@ -39,7 +39,13 @@ impl Manager {
 
 #[cfg(test)]
 mod tests {
-    use std::{convert::Infallible, future::pending, sync::Arc, sync::atomic::Ordering, time::Duration};
+    use std::{
+        convert::Infallible,
+        future::pending,
+        sync::Arc,
+        sync::atomic::{AtomicBool, Ordering},
+        time::Duration,
+    };
 
     use http::{Request, Response};
     use k8s_openapi::api::core::v1::ConfigMap;
@@ -57,18 +63,25 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_converted_kind_is_listed_after_its_converter_is_named_and_readiness_does_not_wait_for_it() {
         let listed = Arc::new(Mutex::new(Vec::new()));
-        let seen = listed.clone();
+        let (seen, allowed) = (listed.clone(), Arc::new(AtomicBool::new(false)));
+        let grants = allowed.clone();
         let service = service_fn(move |request: Request<Body>| {
             let (path, watches) = (
                 request.uri().path().to_owned(),
                 request.uri().query().unwrap_or_default().contains("watch"),
             );
             if !watches {
-                lock(&seen).push(path);
+                lock(&seen).push(path.clone());
             }
+            let refused = path.ends_with("/foobars") && !allowed.load(Ordering::Relaxed);
             async move {
                 if watches {
                     pending::<()>().await;
+                }
+                if refused {
+                    let status = r#"{"kind": "Status", "status": "Failure", "message": "no", "reason": "Forbidden", "code": 403}"#;
+                    let body = Body::from(status.as_bytes().to_vec());
+                    return Ok(Response::builder().status(403).body(body).unwrap());
                 }
                 let list = r#"{"metadata": {"resourceVersion": "5"}, "items": []}"#;
                 Ok::<_, Infallible>(Response::new(Body::from(list.as_bytes().to_vec())))
@@ -88,6 +101,10 @@ mod tests {
         assert_eq!(*lock(&listed), ["/api/v1/configmaps"]);
         named.send_replace(true);
         sleep(Duration::from_secs(1)).await;
+        assert!(!manager.core.filled.load(Ordering::Relaxed) && !running.is_finished());
+        grants.store(true, Ordering::Relaxed);
+        sleep(Duration::from_secs(60)).await;
+        assert!(manager.core.filled.load(Ordering::Relaxed));
         assert!(foobars.has_synced() && !running.is_finished());
         assert_eq!(lock(&listed).last().unwrap(), "/apis/test.example.com/v2/foobars");
         running.abort();

@@ -3,7 +3,10 @@
 use std::{collections::HashSet, sync::atomic::Ordering, time::Duration};
 
 use futures::future::try_join_all;
-use tokio::time::{Instant, sleep};
+use tokio::{
+    select,
+    time::{Instant, sleep},
+};
 use tracing::{error, info};
 
 use super::{Manager, any_informer::AnyInformer, caches::Cache, lock};
@@ -29,10 +32,27 @@ impl Manager {
         for cache in lock(&self.core.caches).values().filter(|cache| is_converted(cache)) {
             cache.running.counts_from_now();
         }
-        self.fill(|_, cache| cache.is_pinned() && is_converted(cache), NOT_GRANTED)
-            .await?;
+        let waits = |cache: &Cache| cache.is_pinned() && is_converted(cache);
+        let filling = self.fill(|_, cache| waits(cache), NOT_GRANTED);
+        select! {
+            filled = filling => filled?,
+            () = self.unready_while_refused(waits) => {}
+        }
+        self.core.filled.store(true, Ordering::Relaxed);
         info!("caches are filled");
         Ok(())
+    }
+
+    /// Is not ready while one of these caches may not be listed, which no converter changes. Never ends.
+    async fn unready_while_refused(&self, these: impl Fn(&Cache) -> bool) {
+        loop {
+            let is_refused = |cache: &Cache| cache.running.last_error().is_some_and(|error| error.contains(": 403 "));
+            let refused = lock(&self.core.caches)
+                .values()
+                .any(|cache| these(cache) && is_refused(cache));
+            self.core.filled.store(!refused, Ordering::Relaxed);
+            sleep(HELD).await;
+        }
     }
 
     /// As [`fill_caches`](Self::fill_caches), for the caches of an added controller. Its failure may be temporary.
