@@ -62,10 +62,12 @@ impl Cleanup<'_> {
     /// # Errors
     /// Objects or their children are still there. The text names the first of them.
     pub fn run(&self, streams: &mut Streams<'_>) -> Result<(), String> {
-        for definition in definitions(self.source)? {
-            self.delete_all(&resource(&definition))?;
+        let definitions = definitions(self.source)?;
+        for definition in &definitions {
+            self.delete_all(&resource(definition))?;
         }
-        self.wait_for_children(streams)
+        let deleted = definitions.iter().map(|it| text(it, "/metadata/name"));
+        self.wait_for_children(&deleted.collect::<Vec<_>>(), streams)
     }
 
     fn delete_all(&self, kind: &str) -> Result<(), String> {
@@ -139,12 +141,14 @@ impl Cleanup<'_> {
         calm
     }
 
-    fn wait_for_children(&self, streams: &mut Streams<'_>) -> Result<(), String> {
+    /// The deleted kinds have no objects any more, whether or not they can be listed.
+    fn wait_for_children(&self, deleted: &[&str], streams: &mut Streams<'_>) -> Result<(), String> {
         let mut left = Children::default();
         for (tried, pause) in PAUSES.into_iter().enumerate() {
             (self.pause)(Duration::from_secs(pause));
             left = self.children()?;
             if left.lines.is_empty() {
+                left.unlisted.retain(|kind| !deleted.contains(&kind.as_str()));
                 if !left.unlisted.is_empty() {
                     let kinds = left.unlisted.join(", ");
                     _ = writeln!(
