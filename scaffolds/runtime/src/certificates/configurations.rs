@@ -118,17 +118,28 @@ impl Configuration {
         self.object().map_or(0, |object| revision(&object))
     }
 
-    fn object(&self) -> Result<Arc<DynamicObject>, String> {
-        let found = self.informer.store().get(&self.key);
-        found.ok_or_else(|| {
-            let (kind, name) = (&self.resource.kind, &self.key);
-            let hint = match self.place {
-                Place::Conversion(_) => "run `make install`".to_owned(),
-                Place::Webhooks(_) => hint("../webhook"),
-                Place::Data(component) => hint(component),
-            };
-            format!("the {kind} `{name}` does not exist\n\nhint: {hint}")
-        })
+    /// The object; `None` if it does not exist, or is not [read](Self::unread) yet.
+    fn object(&self) -> Option<Arc<DynamicObject>> {
+        self.informer.store().get(&self.key)
+    }
+
+    /// The error that keeps it from being read, if there is one yet; `None` once it has been read.
+    pub(super) fn unread(&self) -> Option<Option<String>> {
+        (!self.informer.has_synced()).then(|| self.informer.last_error())
+    }
+
+    /// The message if it does not exist.
+    pub(super) fn absence(&self) -> Option<String> {
+        if self.unread().is_some() || self.object().is_some() {
+            return None;
+        }
+        let (kind, name) = (&self.resource.kind, &self.key);
+        let hint = match self.place {
+            Place::Conversion(_) => "run `make install`".to_owned(),
+            Place::Webhooks(_) => hint("../webhook"),
+            Place::Data(component) => hint(component),
+        };
+        Some(format!("the {kind} `{name}` does not exist\n\nhint: {hint}"))
     }
 
     /// Its entries: their names, and the authorities that they name.
@@ -155,13 +166,13 @@ impl Configuration {
         }
     }
 
-    /// Makes the object name the authorities of a state, if it does not. Returns whether it does, as far as this
-    /// process has seen. One that another client has changed back is written again after `pause`: another process of the
-    /// operator, which API servers reach elsewhere, would write at once too, for ever.
+    /// Makes the object name the authorities of a state, if it does not. Returns whether it does, or does not exist, as far
+    /// as this process has seen. One that another client has changed back is written again after `pause`: another process
+    /// of the operator, which API servers reach elsewhere, would write at once too, for ever.
     ///
     /// # Errors
     ///
-    /// If it does not exist, or cannot be written, or the converter does not answer.
+    /// If it cannot be written, or the converter does not answer.
     pub(super) async fn publish(
         &self,
         client: &Client,
@@ -169,7 +180,9 @@ impl Configuration {
         [manager, name]: [&str; 2],
         pause: Duration,
     ) -> Result<bool, String> {
-        let object = self.object()?;
+        let Some(object) = self.object() else {
+            return Ok(true);
+        };
         let bundle = ByteString(state.bundle().into_bytes());
         match said([revision(&object), state.revision], &self.entries(&object), &bundle) {
             Said::Right => {
@@ -213,7 +226,7 @@ impl Configuration {
     /// Lets the caches of a converted kind begin once its definition names the converter. The API servers of a cluster see that within
     /// `settle`; the one server that reaches a process by a URL has stored it. Returns whether it is too early.
     pub(super) fn note_converter(&self, settle: Duration) -> bool {
-        let (Place::Conversion(converter), Ok(object)) = (&self.place, self.object()) else {
+        let (Place::Conversion(converter), Some(object)) = (&self.place, self.object()) else {
             return false;
         };
         let is_named = converter.bundle(&object).is_some();
@@ -254,13 +267,19 @@ impl Configuration {
         format!("the {} `{}`: {error}", self.resource.kind, self.key)
     }
 
-    /// Whether clients that follow this object accept a state's leaf for this name.
+    /// Whether clients that follow this object accept a state's leaf for this name. Nobody follows one that does not exist.
     ///
     /// # Errors
     ///
-    /// The reason, if they do not.
+    /// The reason, if they do not, or if it has not been read.
     pub(super) fn accepts(&self, state: &State, name: &str, now: i64) -> Result<(), String> {
-        let object = self.object()?;
+        if let Some(why) = self.unread() {
+            let unread = || format!("the {} `{}` is not read yet", self.resource.kind, self.key);
+            return Err(why.unwrap_or_else(unread));
+        }
+        let Some(object) = self.object() else {
+            return Ok(());
+        };
         for (entry, bundle) in self.entries(&object) {
             if let (None, Place::Conversion(converter)) = (&bundle, &self.place) {
                 return converter.may_be_unnamed();

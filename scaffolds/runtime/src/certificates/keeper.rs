@@ -145,8 +145,8 @@ impl Keeper {
 
     /// Serves what the Secret has, publishes its authorities, and does the step that is due.
     async fn step(&mut self) -> Result<(), String> {
-        if !self.has_synced()? {
-            return Ok(());
+        if !self.secret.has_synced() {
+            return self.secret.last_error().map_or(Ok(()), Err);
         }
         let Some(secret) = self.secret.store().get(&self.key) else {
             let text = format!("the Secret `{}` does not exist", self.key);
@@ -154,6 +154,10 @@ impl Keeper {
             return Err(format!("{text}\n\nhint: {hint}"));
         };
         let Some(state) = secret::read(&secret) else {
+            let mut unread = self.configurations.iter().filter_map(Configuration::unread);
+            if let Some(why) = unread.next() {
+                return why.map_or(Ok(()), Err);
+            }
             // Later than all that a configuration may name from before.
             let (revision, lives) = (self.latest().saturating_add(1), self.settings.pace.lives);
             info!("making {}'s first certificate", self.settings.identity.name);
@@ -175,21 +179,9 @@ impl Keeper {
             let next = state.after(step, &self.names, now(), self.settings.pace.lives)?;
             self.write(&secret, &next).await?;
         }
-        published.map(drop)
-    }
-
-    /// Whether all of its caches are filled: at first they are not, which is no error.
-    fn has_synced(&self) -> Result<bool, String> {
-        let configurations = self.configurations.iter().map(|it| &it.informer);
-        let mut missing: Vec<_> = configurations
-            .filter(|informer| !informer.has_synced())
-            .map(|informer| informer.last_error())
-            .collect();
-        if !self.secret.has_synced() {
-            missing.push(self.secret.last_error());
-        }
-        let is_complete = missing.is_empty();
-        missing.into_iter().flatten().next().map_or(Ok(is_complete), Err)
+        published?;
+        let absent = self.configurations.iter().find_map(Configuration::absence);
+        absent.map_or(Ok(()), Err)
     }
 
     /// The latest revision that a configuration names.
@@ -217,6 +209,11 @@ impl Keeper {
         let mut shown = true;
         let mut failed = None;
         for configuration in &self.configurations {
+            if let Some(why) = configuration.unread() {
+                shown = false;
+                failed = failed.or(why);
+                continue;
+            }
             let (client, pause) = (&self.settings.client, self.settings.pace.look);
             let published = configuration.publish(client, state, self.publisher(), pause);
             // One that cannot be written keeps no other from being written.

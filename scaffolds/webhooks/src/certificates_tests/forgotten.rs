@@ -65,6 +65,8 @@ struct Line {
     fault: Option<(usize, Fault)>,
     writes: Arc<AtomicUsize>,
     is_dead: Arc<AtomicBool>,
+    /// A part of the paths that are refused.
+    forbidden: Option<&'static str>,
 }
 
 impl Line {
@@ -74,6 +76,7 @@ impl Line {
             fault,
             writes: Arc::default(),
             is_dead: Arc::default(),
+            forbidden: None,
         }
     }
 
@@ -92,7 +95,10 @@ impl Line {
         }
         let writes = *request.method() != http::Method::GET;
         let number = writes.then(|| self.writes.fetch_add(1, Ordering::SeqCst));
-        match self.fault.filter(|(at, _)| Some(*at) == number).map(|(_, fault)| fault) {
+        let forbidden = self.forbidden.filter(|part| request.uri().path().contains(part));
+        let forbidden = forbidden.map(|_| Fault::Refused(403));
+        let fault = self.fault.filter(|(at, _)| Some(*at) == number).map(|(_, fault)| fault);
+        match forbidden.or(fault) {
             Some(Fault::Refused(code)) => {
                 let status = json!({"kind": "Status", "status": "Failure", "message": "as asked", "code": code});
                 let body = Full::new(bytes::Bytes::from(status.to_string()));
@@ -255,4 +261,34 @@ async fn a_made_up_revision_in_an_annotation_does_not_keep_authorities_from_bein
             .unwrap();
         stage.settled(Some(&state)).await;
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_configuration_that_is_gone_or_cannot_be_read_does_not_take_the_other_webhooks_down() {
+    let mut stage = Stage::start(None).await;
+    stage.settled(None).await;
+    let [validating, _, definition] = Stage::paths();
+    for path in [validating, definition] {
+        assert!(send(&stage.client, Request::delete(path), &Value::Null).await.0 < 300);
+        for _ in 0..10 {
+            sleep(PACE.look).await;
+            assert_eq!(stage.replica.standing.check(), Ok(()));
+        }
+    }
+
+    let mut line = Line::to(&stage.server, None);
+    line.forbidden = Some("/mutatingwebhookconfigurations");
+    let restarted = Replica::start(&manager(line.client()), "default", PACE, None);
+    let mut config = kube::Config::new(restarted.url().parse().unwrap());
+    config.accept_invalid_certs = true;
+    let client = Client::try_from(config).unwrap();
+    until("a certificate", async || {
+        client
+            .send(Request::get("/").body(Body::empty()).unwrap())
+            .await
+            .is_ok()
+    })
+    .await;
+    let why = restarted.standing.check().unwrap_err();
+    assert!(why.contains("403"), "nobody can say that it is accepted: {why}");
 }
