@@ -17,7 +17,7 @@ mod storage_version;
 mod tasks;
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::{BTreeMap, BTreeSet, HashSet},
     future::Future,
     sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak, atomic::AtomicBool},
 };
@@ -77,12 +77,21 @@ pub struct Manager {
 #[derive(Clone)]
 pub(crate) struct WeakManager(Weak<Core>);
 
+/// A controller that works for as long as the manager.
+#[derive(Clone)]
+struct Registered {
+    controller: Arc<dyn Runnable>,
+    workers: usize,
+    /// The kinds of its caches.
+    kinds: HashSet<KindId>,
+}
+
 /// The shared state of a manager and its handles.
 struct Core {
     settings: Settings,
     events: Events,
     caches: Mutex<BTreeMap<KindId, Cache>>,
-    controllers: Mutex<Vec<(Arc<dyn Runnable>, usize)>>,
+    controllers: Mutex<Vec<Registered>>,
     registrations: Mutex<Vec<Registration>>,
     /// Controllers that may be added while the manager runs.
     expected: Mutex<Vec<Registration>>,
@@ -286,8 +295,14 @@ impl Manager {
         uses.tasks.into_iter().for_each(|task| self.core.added.background(task));
     }
 
-    pub(crate) fn add(&self, controller: Arc<dyn Runnable>, workers: usize) {
-        lock(&self.core.controllers).push((controller, workers));
+    pub(crate) fn add(&self, controller: Arc<dyn Runnable>, workers: usize, uses: Uses) {
+        let kinds = uses.kinds.clone();
+        self.keep(uses);
+        lock(&self.core.controllers).push(Registered {
+            controller,
+            workers,
+            kinds,
+        });
     }
 
     /// The documents of `config/rbac/role.yaml`.

@@ -38,8 +38,9 @@ impl<K: AnyObject> Controller<K> {
             let hint = "start it with `Manager::controllers`";
             return Err(Error::Setup(format!("{text}\n\nhint: {hint}")));
         }
-        let (worker, workers) = self.connect(manager, Box::new(reconciler))?;
-        manager.add(Arc::new(worker), workers);
+        let joining = Joining::new(manager);
+        let (worker, workers) = self.join(&joining, Box::new(reconciler))?;
+        manager.add(Arc::new(worker), workers, joining.into_uses());
         Ok(())
     }
 

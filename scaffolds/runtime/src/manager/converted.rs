@@ -27,8 +27,9 @@ impl Converted {
 
 impl Manager {
     /// The operator converts the objects of a definition, such as `foobars.test.example.com`, which names the converter once `named` is true
-    /// or its sender is gone. Caches of the kind are filled then, and readiness does not wait for them, unless they may not be listed: API servers reach
-    /// a converter behind a Service only if the process is ready. Call it before the manager runs.
+    /// or its sender is gone. Caches of the kind are filled then, and the controllers that use them start then. Neither the lease nor
+    /// readiness waits for them, unless they may not be listed: API servers reach a converter behind a Service only if the process is
+    /// ready. Call it before the manager runs.
     pub fn converts(&self, definition: &str, named: Receiver<bool>) {
         lock(&self.core.converted.0).insert(definition.to_owned(), named);
         for cache in lock(&self.core.caches).values() {
@@ -41,7 +42,7 @@ impl Manager {
 mod tests {
     use std::{
         convert::Infallible,
-        future::pending,
+        future::{pending, ready},
         sync::Arc,
         sync::atomic::{AtomicBool, Ordering},
         time::Duration,
@@ -58,10 +59,47 @@ mod tests {
     use tower::service_fn;
 
     use super::*;
-    use crate::kind::Kind;
+    use crate::{
+        kind::Kind,
+        manager::Uses,
+        worker::{self, Runnable},
+    };
+
+    /// A controller that records whether it has started.
+    #[derive(Default)]
+    struct Starts(AtomicBool);
+
+    impl Runnable for Starts {
+        fn name(&self) -> &'static str {
+            "foobar"
+        }
+
+        fn start(&self) -> worker::Pending<'_> {
+            self.0.store(true, Ordering::Relaxed);
+            Box::pin(ready(()))
+        }
+
+        fn queue_namespace<'a>(&'a self, _: &'a str) -> worker::Pending<'a> {
+            Box::pin(ready(()))
+        }
+
+        fn work(self: Arc<Self>) -> worker::Pending<'static> {
+            Box::pin(pending())
+        }
+
+        fn shut_down(&self) {}
+
+        fn is_shut_down(&self) -> bool {
+            false
+        }
+
+        fn under_way(&self) -> usize {
+            0
+        }
+    }
 
     #[tokio::test(start_paused = true)]
-    async fn a_converted_kind_is_listed_after_its_converter_is_named_and_readiness_does_not_wait_for_it() {
+    async fn a_converted_kind_is_listed_after_its_converter_is_named_and_nothing_else_waits_for_it() {
         let listed = Arc::new(Mutex::new(Vec::new()));
         let (seen, allowed) = (listed.clone(), Arc::new(AtomicBool::new(false)));
         let grants = allowed.clone();
@@ -91,6 +129,17 @@ mod tests {
         let kind = GroupVersionKind::gvk("test.example.com", "v2", "FooBar");
         let kind = Kind::<DynamicObject>::namespaced(ApiResource::from_gvk(&kind));
         let (foobars, _maps) = (manager.informer_of(&kind), manager.informer::<ConfigMap>());
+        let started = [kind.id(), Kind::<ConfigMap>::of().id()].map(|kind| {
+            let (controller, mut uses) = (Arc::new(Starts::default()), Uses::default());
+            uses.kinds.insert(kind.clone());
+            manager.add(controller.clone(), 1, uses);
+            controller
+        });
+        let started = || {
+            started
+                .each_ref()
+                .map(|controller| controller.0.load(Ordering::Relaxed))
+        };
         let (named, is_named) = watch::channel(false);
         manager.converts("foobars.test.example.com", is_named);
         let process = manager.share();
@@ -99,6 +148,7 @@ mod tests {
         sleep(Duration::from_secs(600)).await;
         assert!(manager.core.filled.load(Ordering::Relaxed) && !foobars.has_synced());
         assert_eq!(*lock(&listed), ["/api/v1/configmaps"]);
+        assert_eq!(started(), [false, true]);
         named.send_replace(true);
         sleep(Duration::from_secs(1)).await;
         assert!(!manager.core.filled.load(Ordering::Relaxed) && !running.is_finished());
@@ -106,6 +156,7 @@ mod tests {
         sleep(Duration::from_secs(60)).await;
         assert!(manager.core.filled.load(Ordering::Relaxed));
         assert!(foobars.has_synced() && !running.is_finished());
+        assert_eq!(started(), [true, true]);
         assert_eq!(lock(&listed).last().unwrap(), "/apis/test.example.com/v2/foobars");
         running.abort();
     }

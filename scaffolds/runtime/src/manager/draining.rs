@@ -36,7 +36,7 @@ impl Manager {
         info!("stopping: no new work, waiting for running reconciles");
         let controllers: Vec<_> = lock(&self.core.controllers)
             .iter()
-            .map(|(controller, _)| controller.clone())
+            .map(|registered| registered.controller.clone())
             .collect();
         for controller in &controllers {
             controller.shut_down();

@@ -22,37 +22,65 @@ const HELD: Duration = Duration::from_millis(100);
 const NOT_GRANTED: &str = "run `make manifests` and apply config/rbac: the operator may not list it";
 
 impl Manager {
-    /// Waits until every cache is filled, but for those that may be late; the informers run already.
+    /// Waits until every cache is filled, but for those that may be late, and those of kinds that the operator converts; the
+    /// informers run already.
     pub(crate) async fn fill_caches(&self) -> Result<()> {
-        let is_converted = |cache: &Cache| self.core.converted.has(&*cache.running);
-        self.fill(|_, cache| cache.is_pinned() && !is_converted(cache), NOT_GRANTED)
+        self.fill(|_, cache| cache.is_pinned() && !self.is_converted(cache), NOT_GRANTED)
             .await?;
         self.core.filled.store(true, Ordering::Relaxed);
         // Only now can API servers reach a converter behind a Service.
-        for cache in lock(&self.core.caches).values().filter(|cache| is_converted(cache)) {
+        for cache in lock(&self.core.caches)
+            .values()
+            .filter(|cache| self.is_converted(cache))
+        {
             cache.running.counts_from_now();
         }
-        let waits = |cache: &Cache| cache.is_pinned() && is_converted(cache);
-        let filling = self.fill(|_, cache| waits(cache), NOT_GRANTED);
-        select! {
-            filled = filling => filled?,
-            () = self.unready_while_refused(waits) => {}
-        }
-        self.core.filled.store(true, Ordering::Relaxed);
         info!("caches are filled");
         Ok(())
     }
 
+    /// Waits until the caches of all kinds that the operator converts are filled.
+    pub(super) async fn fill_all_converted(&self) -> Result<()> {
+        select! {
+            filled = self.fill_converted(None) => filled?,
+            () = self.unready_while_refused() => {}
+        }
+        self.core.filled.store(true, Ordering::Relaxed);
+        Ok(())
+    }
+
     /// Is not ready while one of these caches may not be listed, which no converter changes. Never ends.
-    async fn unready_while_refused(&self, these: impl Fn(&Cache) -> bool) {
+    async fn unready_while_refused(&self) {
         loop {
             let is_refused = |cache: &Cache| cache.running.last_error().is_some_and(|error| error.contains(": 403 "));
             let refused = lock(&self.core.caches)
                 .values()
-                .any(|cache| these(cache) && is_refused(cache));
+                .any(|cache| cache.is_pinned() && self.is_converted(cache) && is_refused(cache));
             self.core.filled.store(!refused, Ordering::Relaxed);
             sleep(HELD).await;
         }
+    }
+
+    /// Waits until the caches of the kinds that the operator converts are filled, or those among these kinds.
+    pub(super) async fn fill_converted(&self, kinds: Option<&HashSet<KindId>>) -> Result<()> {
+        let is_meant = |kind: &KindId| kinds.is_none_or(|kinds| kinds.contains(kind));
+        self.fill(
+            |kind, cache| cache.is_pinned() && self.is_converted(cache) && is_meant(kind),
+            NOT_GRANTED,
+        )
+        .await
+    }
+
+    /// Whether the operator converts the objects of one of these kinds.
+    pub(super) fn converts_any(&self, kinds: &HashSet<KindId>) -> bool {
+        let caches = lock(&self.core.caches);
+        caches
+            .iter()
+            .any(|(kind, cache)| kinds.contains(kind) && self.is_converted(cache))
+    }
+
+    fn is_converted(&self, cache: &Cache) -> bool {
+        self.core.converted.has(&*cache.running)
     }
 
     /// As [`fill_caches`](Self::fill_caches), for the caches of an added controller. Its failure may be temporary.

@@ -202,7 +202,7 @@ impl Manager {
     async fn open_namespace(&self, name: &str) {
         let mut controllers: Vec<_> = lock(&self.core.controllers)
             .iter()
-            .map(|(controller, _)| controller.clone())
+            .map(|registered| registered.controller.clone())
             .collect();
         let added = self.core.added.controllers();
         controllers.extend(added.iter().filter_map(|added| added.runnable()));

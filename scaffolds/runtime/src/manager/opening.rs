@@ -1,5 +1,5 @@
-//! Starts the workers of a controller that was added while the manager runs: once its caches are filled, this process leads,
-//! and its children are found.
+//! Starts the workers of controllers: of the registered ones when this process leads, and of one that was added while the
+//! manager runs once its caches are filled, this process leads, and its children are found.
 
 use std::sync::Arc;
 
@@ -8,9 +8,10 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tracing::info;
 
 use super::{
-    Manager,
+    Manager, Registered,
     added::{AddedController, Phase, stopping},
     labelling::Search,
+    lock,
     running::{Tasks, worked, worker},
     tasks::Start,
 };
@@ -68,15 +69,35 @@ impl Manager {
         Ok(())
     }
 
-    /// Starts the workers of the controllers that are added, and the tasks of the leader that are, until a worker or a task
-    /// ends unexpectedly.
+    /// Starts the workers of the registered controllers. Returns the controllers of kinds that the operator converts, whose
+    /// caches may not be filled yet.
+    pub(super) async fn start_workers(&self, workers: &mut Tasks) -> Vec<Registered> {
+        // A statement of its own, because the lock must not be held while objects are queued.
+        let controllers = lock(&self.core.controllers).clone();
+        let (waiting, ready): (Vec<_>, _) = controllers
+            .into_iter()
+            .partition(|registered| self.converts_any(&registered.kinds));
+        for registered in ready {
+            registered.start(workers).await;
+        }
+        waiting
+    }
+
+    /// Starts the workers of the controllers that wait for caches of converted kinds, those of the controllers that are added,
+    /// and the tasks of the leader that are, until a worker or a task ends unexpectedly.
     pub(super) async fn attend(
         &self,
+        waiting: Vec<Registered>,
         workers: &mut Tasks,
         openings: &mut mpsc::UnboundedReceiver<Opening>,
         halted: &watch::Receiver<bool>,
     ) -> Error {
         let mut searching = FuturesUnordered::new();
+        let filling = waiting.into_iter().map(async |registered| {
+            let filled = self.fill_converted(Some(&registered.kinds)).await;
+            (registered, filled)
+        });
+        let mut filling: FuturesUnordered<_> = filling.collect();
         loop {
             let failure = tokio::select! {
                 Some(opening) = openings.recv() => {
@@ -84,6 +105,13 @@ impl Manager {
                     None
                 }
                 Some((opening, found)) = searching.next() => self.start_opened(opening, found, workers).await,
+                Some((registered, filled)) = filling.next() => match filled {
+                    Ok(()) => {
+                        registered.start(workers).await;
+                        None
+                    }
+                    Err(error) => Some(error),
+                },
                 () = self.authored(Start::Leading) => {
                     self.start_authored(Start::Leading, halted, workers);
                     None
@@ -126,6 +154,17 @@ impl Manager {
         }
         _ = reply.send(Ok(()));
         None
+    }
+}
+
+impl Registered {
+    async fn start(&self, workers: &mut Tasks) {
+        let (controller, count) = (&self.controller, self.workers);
+        info!(controller = controller.name(), workers = count, "starting");
+        controller.start().await;
+        for _ in 0..controller.tasks(count) {
+            workers.spawn(worker(controller.clone()));
+        }
     }
 }
 

@@ -170,6 +170,7 @@ impl Manager {
                     tokio::select! {
                         error = end => error,
                         error = self.run_authored(Start::Filled, &late.halted, &mut late.tasks) => Some(error),
+                        Err(error) = self.fill_all_converted() => Some(error),
                     }
                 });
                 self.lead(end, election, openings).await
@@ -224,10 +225,10 @@ impl Manager {
         let error = tokio::select! {
             error = end => error,
             error = async {
-                self.start_workers(&mut workers).await;
+                let waiting = self.start_workers(&mut workers).await;
                 self.start_authored(Start::Leading, &halted, &mut workers);
                 self.core.added.phase.send_replace(Phase::Leading);
-                self.attend(&mut workers, openings, &halted).await
+                self.attend(waiting, &mut workers, openings, &halted).await
             } => Some(error),
             error = failed(&mut searches) => Some(error),
             // Dropping the set cancels every worker at its next await: another process may lead by now.
@@ -247,18 +248,6 @@ impl Manager {
         Ended {
             error: error.or(drained.error),
             ..drained
-        }
-    }
-
-    async fn start_workers(&self, workers: &mut Tasks) {
-        // A statement of its own, because the lock must not be held while objects are queued.
-        let controllers = lock(&self.core.controllers).clone();
-        for (controller, count) in controllers {
-            info!(controller = controller.name(), workers = count, "starting");
-            controller.start().await;
-            for _ in 0..controller.tasks(count) {
-                workers.spawn(worker(controller.clone()));
-            }
         }
     }
 }
@@ -333,7 +322,7 @@ mod tests {
     use tower::service_fn;
 
     use super::*;
-    use crate::worker::Pending;
+    use crate::{manager::Uses, worker::Pending};
 
     /// A controller whose workers end as the test decides.
     struct Ends(fn());
@@ -369,7 +358,7 @@ mod tests {
     async fn ended(worker: fn()) -> String {
         let service = service_fn(|_: Request<Body>| ready(Ok::<_, Infallible>(Response::new(Body::empty()))));
         let manager = Manager::builder(Client::new(service, "default")).build();
-        manager.add(Arc::new(Ends(worker)), 1);
+        manager.add(Arc::new(Ends(worker)), 1, Uses::default());
         manager.run(pending(), None).await.unwrap_err().to_string()
     }
 
