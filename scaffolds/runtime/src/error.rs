@@ -219,6 +219,18 @@ impl Error {
         }
     }
 
+    /// The token of a list that has expired (410), with which it goes on where it was, with the objects as they are now.
+    pub(crate) fn next_page(&self) -> Option<String> {
+        let Self::Kube(error) = self else { return None };
+        match error.as_ref() {
+            kube::Error::Api(status) if status.code == 410 => {
+                let token = status.metadata.as_ref()?.continue_.clone();
+                token.filter(|token| !token.is_empty())
+            }
+            _ => None,
+        }
+    }
+
     /// The reason for a condition: one CamelCase word.
     pub(crate) fn reason(&self) -> &str {
         match (self, self.class()) {

@@ -13,6 +13,7 @@ mod labelling;
 mod namespaces;
 mod opening;
 mod running;
+mod searching;
 mod storage_version;
 mod tasks;
 

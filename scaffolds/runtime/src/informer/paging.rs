@@ -94,8 +94,10 @@ async fn page(client: Client, pages: Arc<Mutex<Pages>>, asked: Parts) -> Result<
         let mut request = Request::from_parts(asked.clone(), Body::empty());
         *request.uri_mut() = with_limit(&asked.uri, (!whole).then_some(limit))?;
         let (parts, body) = client.send(request).await?.into_parts();
-        if whole && parts.status.is_success() {
+        if parts.status.is_success() {
             lock().whole = false;
+        }
+        if whole && parts.status.is_success() {
             return Ok(Response::from_parts(parts, pass(body)));
         }
         if !parts.status.is_success() {

@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, future::Future, pin::Pin, time::Duration};
 
 use tokio::sync::watch;
 
-use super::labelling::Labelling;
+use super::labelling::{Found, Labelling};
 use crate::{error::Result, informer::Informer, object::AnyObject};
 
 pub(crate) type Pending<T> = Pin<Box<dyn Future<Output = T> + Send>>;
@@ -41,8 +41,8 @@ pub(super) trait AnyInformer: Send + Sync {
     fn join(&self, namespace: &str) -> Pending<()>;
     /// Drops the objects of a namespace.
     fn leave(&self, namespace: &str);
-    /// Labels the children that the selector would miss, in one namespace or in all that are watched.
-    fn label(&self, labelling: Labelling, namespace: Option<String>) -> Pending<Result<bool>>;
+    /// Finds the children that the selector would miss, in one namespace or in all that are watched.
+    fn find(&self, labelling: Labelling, namespace: Option<String>) -> Pending<Result<Vec<Found>>>;
 }
 
 impl<K: AnyObject> AnyInformer for Informer<K> {
@@ -117,7 +117,7 @@ impl<K: AnyObject> AnyInformer for Informer<K> {
         Informer::leave(self, namespace);
     }
 
-    fn label(&self, labelling: Labelling, namespace: Option<String>) -> Pending<Result<bool>> {
+    fn find(&self, labelling: Labelling, namespace: Option<String>) -> Pending<Result<Vec<Found>>> {
         let informer = self.clone();
         Box::pin(async move { labelling.run(&informer, namespace.as_deref()).await })
     }

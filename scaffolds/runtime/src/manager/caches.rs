@@ -13,9 +13,10 @@ use super::{
     Manager,
     added::Work,
     any_informer::AnyInformer,
-    labelling::{self, Labelling, OwnerKind, Search},
+    labelling::{self, Labelling, OwnerKind},
     lock,
     running::essential,
+    searching::Search,
 };
 use crate::{
     error::{Error, Result},

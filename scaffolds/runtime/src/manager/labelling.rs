@@ -1,10 +1,8 @@
-//! Children without the operator's label: created by an earlier version of the operator, or by another client. They are
-//! searched for once, before the workers start, because caches that select by the label would never contain them. For
-//! tests and development, the log names those that are created later.
+//! Finds the children of one kind without the operator's label, and labels them.
 
 use std::{
     collections::{BTreeSet, HashSet},
-    sync::{Arc, Mutex, atomic::Ordering},
+    sync::{Arc, Mutex},
     time::Duration,
 };
 
@@ -16,7 +14,7 @@ use kube::{
 use tokio::time::{Instant, sleep};
 use tracing::{info, warn};
 
-use super::{Manager, any_informer::AnyInformer, lock};
+use super::{any_informer::Pending, lock};
 use crate::{
     api::Requests,
     child::{ChildLabel, controller_of, owner_name},
@@ -31,15 +29,13 @@ use crate::{
 /// The page size of lists, which contain only metadata: one or two kilobytes for each object. Pages are smaller if it
 /// is larger: annotations of others may have 256 KiB for each object.
 pub(super) const PAGE: u32 = 500;
-/// The time for which lists are retried before the process ends: the time limit for filling a cache.
+/// The time for which lists are retried before a search fails: the time limit for filling a cache.
 const PATIENCE: Duration = Duration::from_secs(120);
 /// The delay after a failed list; it doubles, up to [`LONGEST`].
-const FIRST: Duration = Duration::from_secs(1);
+pub(super) const FIRST: Duration = Duration::from_secs(1);
 const LONGEST: Duration = Duration::from_secs(30);
-/// The longest delay before children that could not be labelled are searched for again.
-const RARELY: Duration = Duration::from_secs(300);
-/// The interval of searches for children that no cache contains, to name them.
-const OFTEN: Duration = Duration::from_secs(2);
+/// The labelling of one child that was found; false if it could not be labelled.
+pub(super) type Found = Pending<bool>;
 
 /// Group and kind of an owner; an owner reference may name any version.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -71,104 +67,21 @@ pub(super) struct Labelling {
     pub(super) named: Option<Arc<Mutex<HashSet<String>>>>,
 }
 
-impl Manager {
-    /// Labels the children that the caches would miss. If there are none, this is one paged list of metadata for each
-    /// kind that is only owned. Returns the searches of absent kinds.
-    pub(super) async fn find_children(&self) -> Result<Vec<Search>> {
-        let mut late = Vec::new();
-        if let Some(choosing) = &self.core.choosing {
-            choosing.searched.store(true, Ordering::SeqCst);
-        }
-        // Without controllers nothing is written.
-        if lock(&self.core.controllers).is_empty() {
-            return Ok(late);
-        }
-        for search in self.searches(|_, cache| cache.is_pinned()) {
-            if !search.run().await? {
-                late.push(search);
-            }
-        }
-        Ok(late)
-    }
-
-    /// The tasks that name children which no cache contains, if the manager is to report them.
-    pub(super) fn name_unseen(&self) -> Vec<impl Future<Output = ()> + use<>> {
-        let searches = if self.core.settings.reports_unseen {
-            self.searches(|_, cache| cache.is_pinned())
-        } else {
-            Vec::new()
-        };
-        searches.into_iter().map(Search::name).collect()
-    }
-}
-
-/// A search, and the kind that it is for.
-#[derive(Clone)]
-pub(super) struct Search {
-    pub(super) kind: Arc<dyn AnyInformer>,
-    pub(super) labelling: Labelling,
-}
-
-impl Search {
-    /// Returns false if the API server does not serve the kind, or ceased to, or if a child could not be labelled.
-    pub(super) async fn run(&self) -> Result<bool> {
-        if !self.kind.is_served() {
-            return Ok(false);
-        }
-        tokio::select! {
-            found = self.kind.label(self.labelling.clone(), None) => found,
-            () = self.kind.until_served_is(false) => Ok(false),
-        }
-    }
-
-    /// Searches in one namespace, if the API server serves the kind. Returns false if a child could not be labelled.
-    pub(super) async fn run_in(&self, namespace: &str) -> Result<bool> {
-        if !self.kind.is_served() {
-            return Ok(true);
-        }
-        tokio::select! {
-            found = self.kind.label(self.labelling.clone(), Some(namespace.to_owned())) => found,
-            () = self.kind.until_served_is(false) => Ok(true),
-        }
-    }
-
-    /// Searches once the kind is served, and again until every child is labelled.
-    pub(super) async fn run_late(self) -> Result<()> {
-        let mut delay = FIRST;
-        loop {
-            if self.kind.is_served() {
-                sleep(delay).await;
-                delay = (delay * 2).min(RARELY);
-            } else {
-                self.kind.until_served_is(true).await;
-            }
-            if self.run().await? {
-                return Ok(());
-            }
-        }
-    }
-
-    async fn name(mut self) {
-        self.labelling.named = Some(Arc::default());
-        loop {
-            sleep(OFTEN).await;
-            // A failure is logged, and ends nothing.
-            _ = self.run().await;
-        }
-    }
-}
-
 impl Labelling {
-    /// Searches in one namespace, or in all that are watched. Returns whether every child that was found has the label.
-    pub(super) async fn run<C: AnyObject>(&self, informer: &Informer<C>, only: Option<&str>) -> Result<bool> {
+    /// Searches in one namespace, or in all that are watched.
+    ///
+    /// # Errors
+    ///
+    /// If lists fail for [`PATIENCE`].
+    pub(super) async fn run<C: AnyObject>(&self, informer: &Informer<C>, only: Option<&str>) -> Result<Vec<Found>> {
         let (began, mut delay, mut jitter) = (Instant::now(), FIRST, Jitter::random());
-        let mut labelled = true;
+        let mut found = Vec::new();
         let watched = informer.namespaces().filter(|_| only.is_none());
         for namespace in watched.chain(only.map(Some)) {
             loop {
                 let error = match self.search(informer, namespace).await {
-                    Ok(all) => {
-                        labelled &= all;
+                    Ok(here) => {
+                        found.extend(here);
                         break;
                     }
                     Err(error) => error,
@@ -185,24 +98,42 @@ impl Labelling {
                 delay = (delay * 2).min(LONGEST);
             }
         }
-        Ok(labelled)
+        Ok(found)
     }
 
-    async fn search<C: AnyObject>(&self, informer: &Informer<C>, namespace: Option<&str>) -> Result<bool> {
-        let mut labelled = true;
+    async fn search<C: AnyObject>(&self, informer: &Informer<C>, namespace: Option<&str>) -> Result<Vec<Found>> {
+        let mut found = Vec::new();
         let requests = Requests::within(&self.client, informer.kind(), namespace);
         let mut params = ListParams::default()
             .labels(&self.label.selector_of_others())
             .limit(PAGE);
         loop {
-            let page = requests.list_metadata(&params).await?;
-            let admitted = |child: &&PartialObjectMeta<C>| informer.admits(child.metadata.namespace.as_deref());
-            for child in page.items.iter().filter(|child| self.is_ours(child)).filter(admitted) {
-                labelled &= self.label(informer, child).await;
+            let page = match requests.list_metadata(&params).await {
+                Ok(page) => page,
+                // The list has expired, and goes on where it was with the objects as they are now.
+                Err(error) => match error.next_page() {
+                    Some(token) => {
+                        params = params.continue_token(&token);
+                        continue;
+                    }
+                    None => return Err(error),
+                },
+            };
+            let admitted = |child: &PartialObjectMeta<C>| informer.admits(child.metadata.namespace.as_deref());
+            for mut child in page
+                .items
+                .into_iter()
+                .filter(|child| self.is_ours(child))
+                .filter(admitted)
+            {
+                // There may be many, and a standby keeps them.
+                (child.metadata.annotations, child.metadata.managed_fields) = (None, None);
+                let (labelling, informer) = (self.clone(), informer.clone());
+                found.push(Box::pin(async move { labelling.label(&informer, &child).await }) as Found);
             }
             match page.metadata.continue_.filter(|token| !token.is_empty()) {
                 Some(token) => params = params.continue_token(&token),
-                None => return Ok(labelled),
+                None => return Ok(found),
             }
         }
     }
@@ -259,6 +190,63 @@ impl Labelling {
         warn!(
             kind, object = %ObjectKey::of(child), controller = owner_name(child), hint,
             "an object is not seen by `owns`: it has a controller of this operator, but lacks the label {label}={value}"
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{convert::Infallible, future::ready};
+
+    use http::{Request, Response};
+    use k8s_openapi::api::core::v1::ConfigMap;
+    use kube::client::Body;
+    use serde_json::json;
+    use tower::service_fn;
+
+    use super::*;
+    use crate::informer::{InformerConfig, paged};
+
+    #[tokio::test]
+    async fn a_list_that_has_expired_goes_on_in_pages() {
+        let asked = Arc::<Mutex<Vec<String>>>::default();
+        let seen = asked.clone();
+        let service = service_fn(move |request: Request<Body>| {
+            let query = request.uri().query().unwrap_or_default().to_owned();
+            let (code, metadata) = match query.split_once("continue=") {
+                None => (200, json!({"continue": "one"})),
+                Some((_, token)) if token.starts_with("one") => (410, json!({"continue": "two"})),
+                Some(_) => (200, json!({})),
+            };
+            lock(&seen).push(query);
+            let owner = json!({"apiVersion": "test.example.com/v1", "kind": "FooBar", "name": "a", "uid": "1", "controller": true});
+            let item = json!({"metadata": {"name": "a", "namespace": "b", "ownerReferences": [owner]}});
+            let body =
+                json!({"kind": "Status", "status": "Failure", "code": code, "metadata": metadata, "items": [item]});
+            let response = Response::builder()
+                .status(code)
+                .body(Body::from(body.to_string().into_bytes()));
+            ready(Ok::<_, Infallible>(response.unwrap()))
+        });
+        let client = Client::new(service, "default");
+        let labelling = Labelling {
+            client: paged(&client, PAGE),
+            label: ChildLabel::new("test"),
+            manager: "test".to_owned(),
+            owners: BTreeSet::from([OwnerKind {
+                group: "test.example.com".to_owned(),
+                kind: "FooBar".to_owned(),
+            }]),
+            named: None,
+        };
+        let informer = Informer::<ConfigMap>::new(client, InformerConfig::default());
+        for _ in 0..2 {
+            assert_eq!(labelling.run(&informer, None).await.unwrap().len(), 2);
+        }
+        let asked = lock(&asked);
+        assert!(
+            asked.len() == 6 && asked.iter().all(|query| query.contains("limit=")),
+            "{asked:?}"
         );
     }
 }

@@ -33,7 +33,7 @@ pub(super) struct Choosing {
     pub(super) informer: Informer<PartialObjectMeta<Namespace>>,
     /// The namespaces that match now; `None` until they are known.
     wanted: watch::Sender<Option<BTreeSet<String>>>,
-    /// Whether the leader's search for children has begun, which namespaces that join later may miss.
+    /// Whether this process leads: its search for children beside the workers may miss namespaces that join later.
     pub(super) searched: AtomicBool,
     _metrics: CacheMetrics,
 }
@@ -172,7 +172,7 @@ impl Manager {
         let (late, needed): (Vec<_>, Vec<_>) = self.running_caches().into_iter().partition(|cache| cache.may_be_late);
         let open = async {
             join_all(needed.iter().map(|cache| cache.join(name))).await;
-            // The search at the start of the leader, if that is still to come, includes this namespace.
+            // The leader's search, if that is still to come, includes this namespace.
             if choosing.searched.load(Ordering::SeqCst) {
                 self.find_children_in(name).await;
             }
@@ -187,9 +187,10 @@ impl Manager {
                 match search.run_in(name).await {
                     Ok(true) => break,
                     Ok(false) => {
-                        self.core
-                            .added
-                            .run(Box::pin(async move { search.run_late().await.err() }));
+                        self.core.added.run(Box::pin(async move {
+                            search.run_late().await;
+                            None
+                        }));
                         break;
                     }
                     Err(error) => error!(namespace = name, "{error}"),

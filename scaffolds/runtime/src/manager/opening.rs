@@ -10,9 +10,9 @@ use tracing::info;
 use super::{
     Manager, Registered,
     added::{AddedController, Phase, stopping},
-    labelling::Search,
     lock,
     running::{Tasks, worked, worker},
+    searching::{Search, Unlabelled},
     tasks::Start,
 };
 use crate::error::{Error, Result};
@@ -20,7 +20,7 @@ use crate::error::{Error, Result};
 /// A controller whose caches are filled.
 pub(super) struct Opening {
     controller: Arc<AddedController>,
-    searches: Vec<Search>,
+    unlabelled: Unlabelled,
     /// Whether its workers have started, for the caller of [`Manager::open`].
     reply: oneshot::Sender<Result<()>>,
 }
@@ -48,11 +48,19 @@ impl Manager {
             filled = self.fill_caches_of(kinds) => filled?,
             () = controller.stopped() => return Err(cancelled(&controller)),
         }
-        let (reply, answer) = oneshot::channel();
+        // The leader that a standby waits for may create more.
+        let again = *added.phase.borrow() < Phase::Leading;
         let searches = self.searches(|kind, _| kinds.contains(kind));
+        let unlabelled = tokio::select! {
+            biased;
+            () = added.until_stopping() => return Err(stopping()),
+            found = self.find_by(searches, again) => found.map_err(|error| Error::retry(error.to_string()))?,
+            () = controller.stopped() => return Err(cancelled(&controller)),
+        };
+        let (reply, answer) = oneshot::channel();
         added.open(Opening {
             controller: controller.clone(),
-            searches,
+            unlabelled,
             reply,
         })?;
         let phase = *added.phase.borrow();
@@ -92,7 +100,7 @@ impl Manager {
         openings: &mut mpsc::UnboundedReceiver<Opening>,
         halted: &watch::Receiver<bool>,
     ) -> Error {
-        let mut searching = FuturesUnordered::new();
+        let mut labelling = FuturesUnordered::new();
         let filling = waiting.into_iter().map(async |registered| {
             let filled = self.fill_converted(Some(&registered.kinds)).await;
             (registered, filled)
@@ -101,10 +109,20 @@ impl Manager {
         loop {
             let failure = tokio::select! {
                 Some(opening) = openings.recv() => {
-                    searching.push(find(opening));
+                    labelling.push(async move {
+                        let Opening { controller, unlabelled, reply } = opening;
+                        let late = tokio::select! {
+                            late = unlabelled.label() => late,
+                            () = controller.stopped() => Vec::new(),
+                        };
+                        (controller, late, reply)
+                    });
                     None
                 }
-                Some((opening, found)) = searching.next() => self.start_opened(opening, found, workers).await,
+                Some((controller, late, reply)) = labelling.next() => {
+                    self.start_opened(&controller, late, reply, workers).await;
+                    None
+                }
                 Some((registered, filled)) = filling.next() => match filled {
                     Ok(()) => {
                         registered.start(workers).await;
@@ -124,22 +142,22 @@ impl Manager {
         }
     }
 
-    /// Starts the workers; returns an error that is reported nowhere else.
-    async fn start_opened(&self, opening: Opening, found: Result<Vec<Search>>, workers: &mut Tasks) -> Option<Error> {
-        let Opening { controller, reply, .. } = opening;
-        let late = match found {
-            Ok(late) => late,
-            Err(error) => {
-                controller.request_stop();
-                return reply.send(Err(error)).err().and_then(Result::err);
-            }
-        };
+    async fn start_opened(
+        &self,
+        controller: &Arc<AddedController>,
+        late: Vec<Search>,
+        reply: oneshot::Sender<Result<()>>,
+        workers: &mut Tasks,
+    ) {
         let Some(runnable) = controller.runnable() else {
-            _ = reply.send(Err(cancelled(&controller)));
-            return None;
+            _ = reply.send(Err(cancelled(controller)));
+            return;
         };
         for search in late {
-            let work = controller.beside(async move { search.run_late().await.err() });
+            let work = controller.beside(async move {
+                search.run_late().await;
+                None
+            });
             self.core.added.run(work);
         }
         info!(controller = controller.name(), workers = controller.workers, "starting");
@@ -153,7 +171,6 @@ impl Manager {
             });
         }
         _ = reply.send(Ok(()));
-        None
     }
 }
 
@@ -166,23 +183,6 @@ impl Registered {
             workers.spawn(worker(controller.clone()));
         }
     }
-}
-
-/// Searches the children that the controller's caches would miss. Returns the searches of absent kinds.
-async fn find(opening: Opening) -> (Opening, Result<Vec<Search>>) {
-    let mut late = Vec::new();
-    for search in &opening.searches {
-        let found = tokio::select! {
-            found = search.run() => found,
-            () = opening.controller.stopped() => return (opening, Ok(late)),
-        };
-        match found {
-            Ok(true) => {}
-            Ok(false) => late.push(search.clone()),
-            Err(error) => return (opening, Err(error)),
-        }
-    }
-    (opening, Ok(late))
 }
 
 fn cancelled(controller: &AddedController) -> Error {

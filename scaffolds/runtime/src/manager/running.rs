@@ -12,14 +12,14 @@ use tokio::{
     task::{JoinError, JoinSet},
     time::{self, Instant},
 };
-use tracing::{error, info, warn};
+use tracing::{error, warn};
 
 use super::{
     Manager,
     added::{Arrivals, Phase, Work},
     draining::{Ended, rest},
-    lock,
     opening::Opening,
+    searching::Unlabelled,
     tasks::Start,
 };
 use crate::{
@@ -160,12 +160,12 @@ impl Manager {
         late: &mut Leaderless,
         openings: &mut UnboundedReceiver<Opening>,
     ) -> Ended {
-        let filled = tokio::select! {
+        let found = tokio::select! {
             error = &mut end => Err(error),
-            filled = self.fill_caches() => filled.map_err(Some),
+            found = self.prepare(election) => found.map_err(Some),
         };
-        match filled {
-            Ok(()) => {
+        match found {
+            Ok(unlabelled) => {
                 let end = pin!(async {
                     tokio::select! {
                         error = end => error,
@@ -173,7 +173,7 @@ impl Manager {
                         Err(error) = self.fill_all_converted() => Some(error),
                     }
                 });
-                self.lead(end, election, openings).await
+                self.lead(end, election, unlabelled, openings).await
             }
             Err(error) => Ended {
                 error,
@@ -182,11 +182,20 @@ impl Manager {
         }
     }
 
+    /// Fills the caches, and finds the children that they would miss: a leader need not list anything.
+    async fn prepare(&self, election: Option<&Election>) -> Result<Unlabelled> {
+        self.fill_caches().await?;
+        // A former leader may create more, and namespaces may join.
+        let again = election.is_some() || self.core.choosing.is_some();
+        self.find_children(again).await
+    }
+
     /// Acquires the lease, then works until `end`, until the lease is lost, or until a worker ends unexpectedly.
     async fn lead(
         &self,
         mut end: Pin<&mut impl Future<Output = Option<Error>>>,
         election: Option<&Election>,
+        unlabelled: Unlabelled,
         openings: &mut UnboundedReceiver<Opening>,
     ) -> Ended {
         if let Some(election) = election {
@@ -196,24 +205,21 @@ impl Manager {
                 () = election.acquired() => {}
             }
         }
-        // No worker starts until the caches contain every child.
-        let found = tokio::select! {
+        if let Some(choosing) = &self.core.choosing {
+            choosing.searched.store(true, Ordering::SeqCst);
+        }
+        // No worker starts until the caches contain the children that were found.
+        let late = tokio::select! {
             error = &mut end => return Ended { error, ..Ended::default() },
             error = lost(election) => return Ended::without_lease(error),
-            found = self.find_children() => found,
-        };
-        let late = match found {
-            Ok(late) => late,
-            Err(error) => {
-                return Ended {
-                    error: Some(error),
-                    ..Ended::default()
-                };
-            }
+            late = unlabelled.label() => late,
         };
         let mut searches = Tasks::new();
         for search in late {
-            searches.spawn(async move { search.run_late().await.err() });
+            searches.spawn(async move {
+                search.run_late().await;
+                None
+            });
         }
         for naming in self.name_unseen() {
             searches.spawn(async move {

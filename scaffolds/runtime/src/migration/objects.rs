@@ -74,22 +74,10 @@ async fn page(client: &Client, kind: &Kind<DynamicObject>, params: &ListParams) 
             keys: list.items.iter().map(ObjectKey::of).collect(),
             metadata: list.metadata,
         }),
-        Err(error) => match token_of(&error) {
+        Err(error) => match error.next_page() {
             Some(next) => Ok(ListPage::Expired { next }),
             None => Err(error),
         },
-    }
-}
-
-/// The token in a 410.
-fn token_of(error: &Error) -> Option<String> {
-    let Error::Kube(error) = error else { return None };
-    match error.as_ref() {
-        kube::Error::Api(status) if status.code == 410 => {
-            let token = status.metadata.as_ref()?.continue_.clone();
-            token.filter(|token| !token.is_empty())
-        }
-        _ => None,
     }
 }
 

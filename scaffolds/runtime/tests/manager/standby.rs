@@ -12,9 +12,10 @@ use std::{
 use crate::support::{
     World,
     faults::failure,
-    kinds::{FooBar, Running, at, foobar, seconds, world},
+    kinds::{FooBar, Running, at, config_map, foobar, seconds, world},
     notes::{Notes, Seen, manager, taken},
 };
+use k8s_openapi::api::core::v1::ConfigMap;
 use kubewright_runtime::{
     Action, Context, Controller, Election, ElectionConfig, Error, Manager, Metrics, ObjectKey, Reconciler, Result,
 };
@@ -51,8 +52,14 @@ async fn a_standby_fills_its_caches_and_reconciles_as_soon_as_it_leads() {
     world.put(&at("a"), foobar("x"));
     let manager = manager(&world);
     Controller::<FooBar>::new("foobar")
+        .owns::<ConfigMap>()
         .register(&manager, Notes(seen.clone()))
         .unwrap();
+    let uid = world.object(&at("a")).unwrap()["metadata"]["uid"].clone();
+    let owner =
+        json!({"apiVersion": "test.example.com/v1", "kind": "FooBar", "name": "a", "uid": uid, "controller": true});
+    let old = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"ownerReferences": [owner]}});
+    world.put(&config_map("old"), old);
     let store = manager.informer::<FooBar>().store();
     let (stop, running) = elected(manager, candidate(&world, "standby"));
     seconds(60).await;
@@ -63,10 +70,19 @@ async fn a_standby_fills_its_caches_and_reconciles_as_soon_as_it_leads() {
     );
 
     let lists = world.requests("GET /apis/test.example.com/v1/foobars").len();
+    let is_labelled = || !world.object(&config_map("old")).unwrap()["metadata"]["labels"].is_null();
+    assert!(!is_labelled());
+    world.intercept(|verb, path| {
+        let refused = verb == "GET" && path == "/api/v1/configmaps";
+        refused.then(|| (429, failure(429, "TooManyRequests", path)))
+    });
 
     leader.release().await;
     seconds(5).await;
     assert_eq!(taken(&seen), ["a"]);
+    assert!(is_labelled(), "it was found before");
+    seconds(130).await;
+    assert!(!running.is_finished(), "a list that fails ends no leader");
     assert_eq!(
         world.requests("GET /apis/test.example.com/v1/foobars").len(),
         lists,
