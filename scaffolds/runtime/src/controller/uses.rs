@@ -107,7 +107,10 @@ impl<K: AnyObject, C: AnyObject> Uses<K, C> {
     }
 
     /// See [`Controller::shares`].
-    pub fn shares(self) -> Self {
+    pub fn shares(mut self) -> Self {
+        // An owner that joins or leaves changes owner references: where OwnerReferencesPermissionEnforcement is enabled, that
+        // needs the permission to delete the object.
+        self.controller.uses.push(Use::pruned(&self.kind));
         self.applies(Use::owned, sharers, SHARED_INDEX, owner_uids::<C>, SHARES)
     }
 

@@ -323,6 +323,19 @@ impl Reconciler<FooBar> for Both {
     }
 }
 
+#[tokio::test]
+async fn owners_may_join_where_a_change_of_owner_references_needs_delete() {
+    let manager = manager(&world());
+    Controller::<FooBar>::new("foobar")
+        .shares::<ConfigMap>()
+        .register(&manager, Both(Seen::default()))
+        .unwrap();
+    let roles = json!(manager.roles(false).unwrap());
+    let mut rules = roles[0]["rules"].as_array().unwrap().iter();
+    let rule = rules.find(|rule| rule["resources"] == json!(["configmaps"])).unwrap();
+    assert!(rule["verbs"].as_array().unwrap().contains(&json!("delete")), "{rule}");
+}
+
 #[tokio::test(start_paused = true)]
 async fn own_writes_wake_nobody_if_a_kind_is_both_owned_and_shared() {
     let (world, seen) = (world(), Seen::default());
