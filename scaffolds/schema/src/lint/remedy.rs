@@ -90,7 +90,8 @@ pub(super) fn short(message: String) -> String {
 pub(super) fn of(cause: &Cause) -> Option<String> {
     let keyword = cause.field.rsplit('.').next().unwrap_or_default();
     let message_has = |words: &str| cause.message.contains(words);
-    if message_has("structural") && cause.field.contains("x-kubernetes-validations") {
+    let is_untyped = message_has("failed to construct type information");
+    if message_has("structural") && !is_untyped && cause.field.contains("x-kubernetes-validations") {
         return Some(
             "a validation rule cannot be inside `oneOf`, `anyOf` or `allOf`; put it on the field or the struct"
                 .to_owned(),
@@ -144,6 +145,9 @@ pub(super) fn of(cause: &Cause) -> Option<String> {
          `#[schemars(length(max = …))]`, `inner(length(max = …))` for items, `extend(\"maxProperties\" = …)` for maps"
     } else if keyword == "deprecationWarning" {
         "the warning comes from `#[kube(deprecated = \"…\")]`"
+    } else if message_has("must be object if x-kubernetes-map-type") || is_untyped {
+        "any value, such as `serde_json::Value`, has no rules and is merged as a whole: remove the attribute, or use `RawExtension`, which is \
+         any object"
     } else if keyword == "uniqueItems" {
         "use `#[schemars(extend(\"x-kubernetes-list-type\" = \"set\"))]`, which the API server enforces in the same way"
     } else if keyword == "nullable" && message_has("list-type") {

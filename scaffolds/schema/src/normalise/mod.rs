@@ -11,7 +11,7 @@
 //! | a map with integer keys (`patternProperties`) | `additionalProperties` |
 //! | `additionalProperties: false` | nothing: the API server prunes anyway |
 //! | no type and no constraint at all (`serde_json::Value`) | any value, without pruning |
-//! | `type: object` alone (`RawExtension`) | any object, without pruning; with `#[serde(deny_unknown_fields)]` an empty object |
+//! | `type: object` without fields (`RawExtension`) | any object, without pruning; with `#[serde(deny_unknown_fields)]` an empty object |
 //! | `format: ip` | `ipv4` or `ipv6` |
 //! | formats that only schemars has (`partial-date-time`, `partial-time`) | a pattern |
 //! | titles inside `oneOf`, `anyOf` and `allOf`; the type's name as title of the root | nothing |

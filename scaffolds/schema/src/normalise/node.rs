@@ -1,7 +1,7 @@
 //! Normalises one node of a schema, then its children.
 
 use super::{description, number};
-use crate::{options::Options, rust_formats};
+use crate::{dropped::STRUCT_TYPE, options::Options, rust_formats};
 use serde_json::{Map, Value, json};
 
 type Schema = Map<String, Value>;
@@ -31,7 +31,7 @@ pub(super) fn normalise(schema: &mut Schema, place: Position, options: &Options)
     nullable(schema, place, options);
     open(schema, place);
     defaults(schema);
-    if let Some(kind) = schema.remove("x-kubernetes-struct-type") {
+    if let Some(kind) = schema.remove(STRUCT_TYPE) {
         // kube-derive's `merge_strategy = StructMerge` writes a key that does not exist.
         schema.entry("x-kubernetes-map-type").or_insert(kind);
     }
@@ -200,21 +200,26 @@ fn nullable(schema: &mut Schema, place: Position, options: &Options) {
     }
 }
 
-/// Preserves unknown fields in a node that has no keywords except annotations and `type: object`. The Rust type accepts any content; otherwise
-/// the API server would refuse the schema, or prune the content.
+/// Preserves unknown fields in a node that has no keywords about its fields. The Rust type accepts any content; otherwise the API server would
+/// refuse the schema, or prune the content.
 fn open(schema: &mut Schema, place: Position) {
     if matches!(place, Position::Root | Position::Metadata) {
         return;
     }
-    // An embedded resource may also have any other content.
-    const ANNOTATIONS: [&str; 7] = [
+    // An embedded resource may also have any other content, and an object of any content may have limits, rules and a way to be merged.
+    const ANNOTATIONS: [&str; 12] = [
         "description",
         "title",
         "default",
         "example",
         "nullable",
         "externalDocs",
+        "minProperties",
+        "maxProperties",
         "x-kubernetes-embedded-resource",
+        "x-kubernetes-map-type",
+        STRUCT_TYPE,
+        "x-kubernetes-validations",
     ];
     let silent = schema
         .iter()

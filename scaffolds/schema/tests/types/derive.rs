@@ -273,6 +273,8 @@ refuses! {
     #[schemars(extend("x-kubernetes-validations" = [{"rule": "self.a == 1", "fieldPath": ".b"}]))] astray: Astray => [
         "spec.f: Invalid value: \".b\"",
     ];
+    #[schemars(extend("x-kubernetes-map-type" = "atomic"))] atomic_value: Value => ["spec.f: Required value: must be object if x-kubernetes-map-type"];
+    #[schemars(extend("x-kubernetes-validations" = [{"rule": "self == oldSelf"}]))] final_value: Value => ["failed to construct type information"];
     unit: () => ["spec.f: Required value: must not be empty for specified object fields"];
     flattened_strings: FlattenedStrings => ["spec.f: Forbidden: additionalProperties and properties are mutual exclusive"];
     #[schemars(regex(pattern = "^(?!x)"))] look_ahead: String => [
@@ -293,6 +295,8 @@ fn remedies_name_what_to_write() {
     };
     assert!(remedy(unit::Other::crd).contains("use `struct Name {}`"));
     assert!(remedy(recursion::Other::crd).contains("hold `serde_json::Value` and decode it in the reconciler"));
+    assert!(remedy(atomic_value::Other::crd).contains("`RawExtension`"));
+    assert!(remedy(final_value::Other::crd).contains("`RawExtension`"));
     let astray = remedy(astray::Other::crd);
     assert!(
         astray.contains("`field_path(…)`") && astray.contains("such as `.size`"),

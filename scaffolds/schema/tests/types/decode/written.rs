@@ -2,7 +2,10 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use kube::CustomResource;
+use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
+use k8s_openapi::apimachinery::pkg::runtime::RawExtension;
+use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
+use kube::{CustomResource, KubeSchema};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Value, json};
@@ -68,10 +71,10 @@ fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<i
 }
 
 macro_rules! kind {
-    ($(#[$meta:meta])* $type:ty) => {
+    ($derive:ident, $(#[$meta:meta])* $type:ty) => {
         use super::*;
 
-        #[derive(CustomResource, Clone, Debug, Deserialize, Serialize, JsonSchema)]
+        #[derive(CustomResource, Clone, Debug, Deserialize, Serialize, $derive)]
         #[allow(dead_code, reason = "a field that serde skips")]
         #[kube(group = "test.example.com", version = "v1", kind = "Other", namespaced)]
         pub struct OtherSpec {
@@ -80,7 +83,7 @@ macro_rules! kind {
             pub list: Option<Vec<Inner>>,
         }
 
-        #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+        #[derive(Clone, Debug, Deserialize, Serialize, $derive)]
         #[allow(dead_code, reason = "a field that serde skips")]
         pub struct Inner {
             $(#[$meta])*
@@ -93,7 +96,7 @@ macro_rules! kind {
 macro_rules! refused {
     ($($(#[$meta:meta])* $name:ident: $type:ty => [$($expected:literal),*];)*) => { $(
         mod $name {
-            kind!($(#[$meta])* $type);
+            kind!(JsonSchema, $(#[$meta])* $type);
 
             #[test]
             fn refused() {
@@ -138,7 +141,7 @@ refused! {
 macro_rules! emitted {
     ($($(#[$meta:meta])* $name:ident: $type:ty => $schema:tt;)*) => { $(
         mod $name {
-            kind!($(#[$meta])* $type);
+            kind!(KubeSchema, $(#[$meta])* $type);
 
             #[test]
             fn emitted() {
@@ -163,8 +166,22 @@ fn undescribed(schema: &mut Value) {
 
 emitted! {
     an_empty_struct_is_an_object_without_fields: Nothing => {"type": "object", "properties": {}};
-    any_object_stays_open: k8s_openapi::apimachinery::pkg::runtime::RawExtension
+    any_object_stays_open: RawExtension
         => {"type": "object", "x-kubernetes-preserve-unknown-fields": true};
+    #[x_kube(merge_strategy = StructMerge::Atomic)]
+    any_atomic_object_stays_open: RawExtension
+        => {"type": "object", "x-kubernetes-map-type": "atomic", "x-kubernetes-preserve-unknown-fields": true};
+    #[x_kube(validation = ("self == self", "is itself"))]
+    any_object_with_a_rule_stays_open: RawExtension => {
+        "type": "object", "x-kubernetes-preserve-unknown-fields": true,
+        "x-kubernetes-validations": [{"rule": "self == self", "message": "is itself"}],
+    };
+    #[schemars(extend("minProperties" = 1, "maxProperties" = 9))]
+    any_object_of_some_size_stays_open: RawExtension
+        => {"type": "object", "x-kubernetes-preserve-unknown-fields": true, "minProperties": 1, "maxProperties": 9};
+    #[x_kube(merge_strategy = StructMerge::Atomic)]
+    an_empty_atomic_struct_is_an_object_without_fields: Nothing
+        => {"type": "object", "x-kubernetes-map-type": "atomic", "properties": {}};
     any_fields_stay_open: serde_json::Map<String, Value>
         => {"type": "object", "additionalProperties": {"x-kubernetes-preserve-unknown-fields": true}};
     a_set_of_texts: BTreeSet<String>
