@@ -23,6 +23,10 @@ impl Version<'_> {
         let survey = self.survey(schema, &leaves, &|_| true, &mut |compiled, object, encoded| {
             losses.add(schema, compiled, object, encoded, self.read);
         });
+        let unseen = match refused.is_empty() {
+            true => unseen(type_name, schema, &leaves, &survey.unseen),
+            false => Vec::new(),
+        };
         let finding = |(at, gap): (usize, Gap)| Finding {
             type_name: type_name.to_owned(),
             field: leaves[at].field(),
@@ -39,6 +43,7 @@ impl Version<'_> {
             .collect();
         let fields: Vec<_> = findings.iter().map(|it| it.field.clone()).collect();
         findings.extend(losses.findings(type_name).filter(|it| !fields.contains(&it.field)));
+        findings.extend(unseen);
         findings.retain(|it| !refused.iter().any(|field| overlap(field, &it.field)));
         if findings.is_empty() && refused.is_empty() {
             findings.extend(self.together(type_name, schema));
@@ -140,6 +145,25 @@ impl Version<'_> {
 }
 
 impl Leaf {
+    /// Whether each object that has the other field has this one too.
+    fn hides(&self, other: &Self, root: &Value) -> bool {
+        let mut needed = (0..self.steps.len()).rev().take_while(|end| {
+            let Some(above) = Self::from(self.steps[..*end].to_vec()).schema(root) else {
+                return false;
+            };
+            match &self.steps[*end] {
+                Step::Field(name) if *end == 0 => name == "spec",
+                Step::Field(name) => above["required"]
+                    .as_array()
+                    .is_some_and(|it| it.iter().any(|it| it == name)),
+                Step::Item => above["minItems"].as_u64() > Some(0),
+                Step::Value => above["minProperties"].as_u64() > Some(0),
+                Step::Key => false,
+            }
+        });
+        needed.any(|end| other.steps.starts_with(&self.steps[..end]))
+    }
+
     /// As findings name it: `spec.items[].name`.
     fn field(&self) -> String {
         let mut field = String::new();
@@ -157,6 +181,36 @@ impl Leaf {
         }
         field
     }
+}
+
+const WITH_EXAMPLE: &str = "give the field, or each field of the rule, a value that the schema admits: `#[schemars(example = …)]`, \
+                            for a text `#[schemars(example = &\"…\")]`";
+
+/// The fields of which no value is known, and without which no object has some of the others. A finding without a field if a rule about several
+/// fields is the reason that there is no object at all.
+fn unseen(type_name: &str, schema: &Value, leaves: &[Leaf], unseen: &[usize]) -> Vec<Finding> {
+    let fields = unseen.iter().map(|at| &leaves[*at]);
+    let (hidden, unknown): (Vec<_>, Vec<_>) = fields.partition(|leaf| !leaf.values(schema).is_empty());
+    let finding = |field: String, message: String| Finding {
+        type_name: type_name.to_owned(),
+        field,
+        message,
+        remedy: Some(WITH_EXAMPLE.to_owned()),
+    };
+    let named = unknown.iter().filter_map(|leaf| {
+        let hidden = hidden.iter().find(|it| leaf.hides(it, schema))?.field();
+        let message = format!(
+            "no value is known that the schema admits here, so nothing checks that the type decodes `{hidden}`"
+        );
+        Some(finding(leaf.field(), message))
+    });
+    let mut found: Vec<_> = named.collect();
+    if found.is_empty() && unseen.len() == leaves.len() && !hidden.is_empty() {
+        let message =
+            "no object is known that the rules of the schema admit, so nothing checks that the type decodes it";
+        found.push(finding(String::new(), message.to_owned()));
+    }
+    found
 }
 
 /// Whether one of two fields is the other one, or is inside it.

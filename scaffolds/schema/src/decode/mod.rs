@@ -18,11 +18,16 @@ use serde_json::{Value, json};
 
 use self::sample::{Leaf, Sample};
 use crate::embedded::Types;
+use crate::examples::{Dice, Examples};
 use crate::rust_formats;
 use crate::value::Structural;
 
 /// Rounds in which fields find values that decode. Values of other fields are needed for that, which one round finds and the next one uses.
 const ROUNDS: usize = 3;
+
+/// The number of objects that are made up for fields around which the sample has none, and of those that are used.
+const TRIES: usize = 100;
+const BASES: usize = 8;
 
 /// One version of a kind.
 pub(crate) struct Version<'a> {
@@ -47,7 +52,13 @@ struct Gap {
 struct Survey<'s> {
     sample: Sample<'s>,
     gaps: BTreeMap<usize, Gap>,
+    /// The fields that no object had that the schema admits.
+    #[cfg_attr(not(feature = "lint"), expect(dead_code, reason = "findings name them"))]
+    unseen: Vec<usize>,
 }
+
+/// A value of a field that decodes, and one that does not.
+type Tried = (Option<Value>, Option<Gap>);
 
 impl Version<'_> {
     /// Makes the schema admit what the type holds, where the difference is known. Other fields stay.
@@ -73,45 +84,33 @@ impl Version<'_> {
         compare: &mut dyn FnMut(&Structural, &Value, Value),
     ) -> Survey<'s> {
         let compiled = Structural::compile(schema);
-        let mut sample = Sample::new(schema);
+        let (mut sample, mut bases) = (Sample::new(schema), None);
         let mut gaps = BTreeMap::new();
         let mut undecided: Vec<usize> = (0..leaves.len()).collect();
         for round in 1..=ROUNDS {
             for at in std::mem::take(&mut undecided) {
                 let leaf = &leaves[at];
-                let (mut decoded, mut failed) = (None, None);
-                for value in leaf.values(schema) {
-                    let around = sample.around(leaf, &value);
-                    let Some(object) = around.and_then(|it| self.stored(&compiled, it)) else {
-                        continue;
+                let (values, both) = (leaf.values(schema), is_chosen(leaf));
+                let mut compare = |object: &Value, encoded| compare(&compiled, object, encoded);
+                let around = |value: &Value| self.stored(&compiled, sample.around(leaf, value)?);
+                let mut tried = self.attempt(&values, both, &around, &mut compare);
+                if round > 1 && matches!(tried, (None, None)) {
+                    let bases = bases.get_or_insert_with(|| self.bases(schema, &compiled));
+                    let within = |value: &Value| {
+                        let mut bases = bases.iter();
+                        bases.find_map(|base| self.stored(&compiled, sample.within(base, leaf, value)?))
                     };
-                    match (self.read)(&object) {
-                        Ok(encoded) => {
-                            compare(&compiled, &object, encoded);
-                            decoded = decoded.or(Some(value));
-                        }
-                        Err(error) => {
-                            failed = failed.or(Some(Gap {
-                                value,
-                                error,
-                                is_certain: false,
-                            }));
-                        }
-                    }
-                    if decoded.is_some() && (failed.is_some() || !is_chosen(leaf)) {
-                        break;
-                    }
+                    tried = self.attempt(&values, both, &within, &mut compare);
                 }
-                match (decoded, failed) {
-                    (None, None) => {}
-                    // Perhaps a value of another field does not decode.
-                    (None, Some(_)) if round < ROUNDS => undecided.push(at),
+                match tried {
+                    // Perhaps a value of another field does not decode, or is not admitted beside this one.
+                    (None, failed) if failed.is_none() || round < ROUNDS => undecided.push(at),
                     (decoded, mut failed) => {
                         if let Some(gap) = &mut failed {
                             gap.is_certain = decoded.is_some();
                         }
                         decoded.into_iter().for_each(|value| sample.choose(leaf, value));
-                        gaps.extend(failed.filter(|_| is_chosen(leaf)).map(|gap| (at, gap)));
+                        gaps.extend(failed.filter(|_| both).map(|gap| (at, gap)));
                     }
                 }
             }
@@ -123,7 +122,50 @@ impl Version<'_> {
         {
             compare(&compiled, &object, encoded);
         }
-        Survey { sample, gaps }
+        Survey {
+            sample,
+            gaps,
+            unseen: undecided,
+        }
+    }
+
+    /// Tries values until one decodes and, if `both` are wanted, another one does not. `object` makes an object with a value; `None` if the schema
+    /// does not admit it.
+    fn attempt(
+        &self,
+        values: &[Value],
+        both: bool,
+        object: &dyn Fn(&Value) -> Option<Value>,
+        compare: &mut dyn FnMut(&Value, Value),
+    ) -> Tried {
+        let (mut decoded, mut failed) = (None, None);
+        for value in values {
+            let Some(object) = object(value) else { continue };
+            match (self.read)(&object) {
+                Ok(encoded) => {
+                    compare(&object, encoded);
+                    decoded = decoded.or(Some(value.clone()));
+                }
+                Err(error) => {
+                    failed = failed.or(Some(Gap {
+                        value: value.clone(),
+                        error,
+                        is_certain: false,
+                    }));
+                }
+            }
+            if decoded.is_some() && (failed.is_some() || !both) {
+                break;
+            }
+        }
+        (decoded, failed)
+    }
+
+    /// Whole objects that decode, where the sample alone makes none, such as for a rule about several fields.
+    fn bases(&self, schema: &Value, compiled: &Structural) -> Vec<Value> {
+        let (examples, mut dice) = (Examples::typical(schema), Dice::default());
+        let made = (0..TRIES).filter_map(|_| self.stored(compiled, examples.object(&mut dice)?));
+        made.filter(|it| (self.read)(it).is_ok()).take(BASES).collect()
     }
 
     /// The object as API servers store it; `None` if the schema does not admit it.

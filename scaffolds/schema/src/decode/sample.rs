@@ -49,12 +49,13 @@ impl Leaf {
         node?.as_object_mut()
     }
 
-    /// The values to try. The schema may refuse some.
+    /// The values to try.
     pub fn values(&self, root: &Value) -> Vec<Value> {
         if self.steps.last() == Some(&Step::Key) {
             return edges::of_keys();
         }
-        self.schema(root).map(edges::of_schema).unwrap_or_default()
+        let admitted = self.schema(root).map(edges::admitted);
+        admitted.into_iter().flatten().collect()
     }
 }
 
@@ -146,6 +147,38 @@ impl<'s> Sample<'s> {
         self.make(self.root, &mut Vec::new(), Some((&leaf.steps, value)))
     }
 
+    /// The object with this value in the field, and with what leads to the field.
+    pub fn within(&self, object: &Value, leaf: &Leaf, value: &Value) -> Option<Value> {
+        let mut object = object.clone();
+        self.put(self.root, &mut object, &mut Vec::new(), (&leaf.steps, value))?;
+        Some(object)
+    }
+
+    fn put(&self, schema: &Value, node: &mut Value, at: &mut Vec<Step>, focus: (&[Step], &Value)) -> Option<()> {
+        let (below, slot) = match (focus.0.first(), &mut *node) {
+            (Some(Step::Field(name)), Value::Object(fields)) => {
+                let below = &schema["properties"][name];
+                if !fields.contains_key(name) {
+                    let made = self.below(Step::Field(name.clone()), below, at, Some(focus))?;
+                    fields.insert(name.clone(), made);
+                    return Some(());
+                }
+                (below, fields.get_mut(name))
+            }
+            (Some(Step::Item), Value::Array(items)) => (&schema["items"], items.first_mut()),
+            (Some(Step::Value), Value::Object(fields)) => (&schema["additionalProperties"], fields.values_mut().next()),
+            _ => (schema, None),
+        };
+        let (Some(slot), Some((step, rest))) = (slot, focus.0.split_first()) else {
+            *node = self.make(schema, at, Some(focus))?;
+            return Some(());
+        };
+        at.push(step.clone());
+        let put = self.put(below, slot, at, (rest, focus.1));
+        at.pop();
+        put
+    }
+
     fn make(&self, schema: &Value, at: &mut Vec<Step>, focus: Option<(&[Step], &Value)>) -> Option<Value> {
         if let Some(([], value)) = focus {
             return Some(value.clone());
@@ -154,21 +187,7 @@ impl<'s> Sample<'s> {
             return self.object(schema, at, focus);
         }
         if schema["items"].is_object() {
-            let least = schema["minItems"].as_u64().unwrap_or_default();
-            at.push(Step::Item);
-            let is_included = self.included.contains(at);
-            at.pop();
-            return match least.max(u64::from(focus.is_some() || is_included)) {
-                0 => Some(Value::Array(Vec::new())),
-                1 => Some(Value::Array(vec![self.below(
-                    Step::Item,
-                    &schema["items"],
-                    at,
-                    focus,
-                )?])),
-                // Items of sets and of lists with keys would have to differ.
-                _ => None,
-            };
+            return self.list(schema, at, focus);
         }
         if schema["additionalProperties"].is_object() {
             return self.map(schema, at, focus);
@@ -268,11 +287,34 @@ impl<'s> Sample<'s> {
         more.map(Value::Object)
     }
 
+    /// A list of the least length, with what is in focus in its first item.
+    fn list(&self, schema: &Value, at: &mut Vec<Step>, focus: Option<(&[Step], &Value)>) -> Option<Value> {
+        at.push(Step::Item);
+        let is_needed = focus.is_some() || self.included.contains(at);
+        at.pop();
+        let least = schema["minItems"]
+            .as_u64()
+            .unwrap_or_default()
+            .max(u64::from(is_needed));
+        let mut items = Vec::new();
+        for index in 0..least {
+            let focus = focus.filter(|_| index == 0);
+            let item = self.below(Step::Item, &schema["items"], at, focus)?;
+            items.push(if index == 0 {
+                item
+            } else {
+                distinct(schema, item, &items)?
+            });
+        }
+        Some(Value::Array(items))
+    }
+
     fn map(&self, schema: &Value, at: &mut Vec<Step>, focus: Option<(&[Step], &Value)>) -> Option<Value> {
         at.push(Step::Value);
         let is_included = self.included.contains(at);
         at.pop();
-        if focus.is_none() && !is_included && schema["minProperties"].as_u64().unwrap_or_default() == 0 {
+        let least = schema["minProperties"].as_u64().unwrap_or_default();
+        if focus.is_none() && !is_included && least == 0 {
             return Some(Value::Object(Map::new()));
         }
         let key = if let Some(([Step::Key], Value::String(key))) = focus {
@@ -284,6 +326,29 @@ impl<'s> Sample<'s> {
             chosen.unwrap_or("a").to_owned()
         };
         let value = self.below(Step::Value, &schema["additionalProperties"], at, focus)?;
-        Some(Value::Object(Map::from_iter([(key, value)])))
+        let mut map = Map::from_iter([(key, value)]);
+        for index in 1..least {
+            let value = self.below(Step::Value, &schema["additionalProperties"], at, None)?;
+            map.insert(format!("a{index}"), value);
+        }
+        Some(Value::Object(map))
+    }
+}
+
+/// The item, with another value where the items of its list have to differ.
+fn distinct(list: &Value, mut item: Value, others: &[Value]) -> Option<Value> {
+    match list["x-kubernetes-list-type"].as_str() {
+        Some("set") => edges::admitted(&list["items"]).find(|it| !others.contains(it)),
+        Some("map") => {
+            let keys = list["x-kubernetes-list-map-keys"].as_array()?.iter();
+            let (key, value) = keys.filter_map(Value::as_str).find_map(|key| {
+                let is_new = |it: &Value| others.iter().all(|other| other[key] != *it);
+                let value = edges::admitted(&list["items"]["properties"][key]).find(is_new);
+                value.map(|value| (key, value))
+            })?;
+            item.as_object_mut()?.insert(key.to_owned(), value);
+            Some(item)
+        }
+        _ => Some(item),
     }
 }

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::text;
 use crate::value::Structural;
 
 /// Texts, typical ones first: types write these as they read them. Behind those, texts that API servers accept in a format and decoders refuse.
@@ -117,21 +118,32 @@ pub(crate) fn of_keys() -> Vec<Value> {
 
 /// The first value that the schema of a field admits.
 pub(crate) fn typical(schema: &Value) -> Option<Value> {
-    if schema["type"] == "object" {
-        return Some(json!({}));
-    }
-    admitted(schema, of_schema(schema))
+    admitted(schema).next()
 }
 
-/// The first of these values that the schema of a field admits.
-pub(super) fn admitted(schema: &Value, values: impl IntoIterator<Item = Value>) -> Option<Value> {
+/// The values to try in a field that its schema admits.
+pub(crate) fn admitted(schema: &Value) -> impl Iterator<Item = Value> {
+    among(schema, of_schema(schema))
+}
+
+/// Those of these values that the schema of a field admits.
+pub(super) fn among(schema: &Value, values: impl IntoIterator<Item = Value>) -> impl Iterator<Item = Value> {
     let compiled = Structural::compile(&json!({"type": "object", "properties": {"value": schema}}));
-    let admits = |value: &Value| compiled.validate(&json!({"value": value})).is_empty();
-    values.into_iter().find(admits)
+    let admits = move |value: &Value| compiled.validate(&json!({"value": value})).is_empty();
+    values.into_iter().filter(admits)
 }
 
-/// The values to try in a field. The schema may refuse some.
+/// The values to try in a field, the author's own first. The schema may refuse some.
 pub(crate) fn of_schema(schema: &Value) -> Vec<Value> {
+    own(schema).chain(of_type(schema)).collect()
+}
+
+fn own(schema: &Value) -> impl Iterator<Item = Value> {
+    let own = ["default", "example"].into_iter();
+    own.filter_map(|keyword| schema.get(keyword).cloned())
+}
+
+fn of_type(schema: &Value) -> Vec<Value> {
     if let Some(values) = schema["enum"].as_array() {
         return values.clone();
     }
@@ -172,18 +184,21 @@ pub(crate) fn of_schema(schema: &Value) -> Vec<Value> {
 /// The values that a type writes as it reads them.
 pub(super) fn typical_of(schema: &Value) -> Vec<Value> {
     if schema["x-kubernetes-int-or-string"] == true {
-        return vec![json!(0), json!(8_080), json!("50%"), json!("http")];
+        let values = [json!(0), json!(8_080), json!("50%"), json!("http")];
+        return own(schema).chain(values).collect();
     }
     match schema["type"].as_str() {
-        Some("string") if schema["enum"].is_null() => texts(schema, TYPICAL).collect(),
+        Some("string") if schema["enum"].is_null() => own(schema).chain(texts(schema, TYPICAL)).collect(),
         _ => of_schema(schema),
     }
 }
 
-/// The first texts, and one of the least length.
+/// The first texts, one of the least length, and one of the pattern.
 fn texts(schema: &Value, first: usize) -> impl Iterator<Item = Value> {
     let least = schema["minLength"].as_u64().and_then(|it| usize::try_from(it).ok());
     let long = least.filter(|least| *least > 1);
     let long = long.map(|least| json!("a".repeat(least.min(10_000))));
-    TEXTS[..first].iter().map(|text| json!(text)).chain(long)
+    let of_pattern = schema["pattern"].as_str().map(|pattern| json!(text::of(pattern)));
+    let texts = TEXTS[..first].iter().map(|text| json!(text));
+    texts.chain(long).chain(of_pattern)
 }

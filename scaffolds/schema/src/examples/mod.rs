@@ -4,6 +4,7 @@
 mod dice;
 pub(crate) mod edges;
 mod required;
+mod text;
 
 use serde_json::{Map, Value, json};
 

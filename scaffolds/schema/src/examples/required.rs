@@ -133,7 +133,7 @@ fn least(schema: &Value) -> Option<Value> {
     };
     // No text at hand may match a pattern.
     let values = [zero.clone()].into_iter().chain(edges::of_schema(schema));
-    Some(edges::admitted(schema, values).unwrap_or(zero))
+    Some(edges::among(schema, values).next().unwrap_or(zero))
 }
 
 #[cfg(test)]

@@ -137,3 +137,106 @@ agree! {
     config_map: ConfigMap;
     secret: Secret;
 }
+
+/// A field that needs a pattern, beside fields of which no ready-made value is valid.
+macro_rules! closed {
+    ($($name:ident: $(#[$rule:meta])* { $($fields:tt)* })*) => { $(
+        mod $name {
+            use super::*;
+
+            #[derive(CustomResource, Clone, Debug, Deserialize, Serialize, kube::KubeSchema)]
+            #[kube(group = "test.example.com", version = "v1", kind = "Other", namespaced)]
+            $(#[$rule])*
+            pub struct OtherSpec {
+                pub at: Option<jiff::Timestamp>,
+                $($fields)*
+            }
+
+            #[test]
+            fn is_closed() {
+                let crd = finished::<Other>().unwrap();
+                let spec = &crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"];
+                assert!(spec["properties"]["at"]["pattern"].is_string(), "{spec}");
+            }
+        }
+    )* };
+}
+
+closed! {
+    a_pattern: {
+        #[schemars(regex(pattern = r"^v\d+\.\d+\.\d+$"))]
+        pub version: String,
+    }
+    an_example: {
+        #[schemars(regex(pattern = "^[[:upper:]]{3}$"), example = &"ABC")]
+        pub code: String,
+    }
+    an_array: { pub window: [u16; 2], }
+    a_set: {
+        #[schemars(length(min = 3))]
+        pub names: BTreeSet<String>,
+    }
+    a_list_with_keys: {
+        #[schemars(length(min = 3), extend("x-kubernetes-list-type" = "map", "x-kubernetes-list-map-keys" = ["name"]))]
+        pub items: Vec<Closed>,
+    }
+    a_map: {
+        #[schemars(extend("minProperties" = 2))]
+        pub labels: BTreeMap<String, String>,
+    }
+    a_rule: #[kube(validation = "self.spec.min < self.spec.max")] {
+        pub min: i32,
+        pub max: i32,
+    }
+    a_rule_of_optional_fields: #[kube(validation = "has(self.spec.one) != has(self.spec.other)")] {
+        pub one: Option<i32>,
+        pub other: Option<String>,
+    }
+}
+
+/// No value is known for a pattern, or for a rule.
+mod unknown {
+    use super::*;
+
+    #[derive(CustomResource, Clone, Debug, Deserialize, Serialize, JsonSchema)]
+    #[kube(group = "test.example.com", version = "v1", kind = "Other", namespaced)]
+    pub struct OtherSpec {
+        pub at: Option<jiff::Timestamp>,
+        pub part: Option<Code>,
+    }
+
+    #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+    pub struct Code {
+        #[schemars(regex(pattern = "^[[:upper:]]{3}$"))]
+        code: String,
+        size: u8,
+    }
+}
+
+mod impossible {
+    use super::*;
+
+    #[derive(CustomResource, Clone, Debug, Deserialize, Serialize, kube::KubeSchema)]
+    #[kube(group = "test.example.com", version = "v1", kind = "Other", namespaced)]
+    #[kube(validation = "self.spec.text == 'an unusual text'")]
+    pub struct OtherSpec {
+        pub text: String,
+    }
+}
+
+#[test]
+fn a_type_that_no_object_checks_needs_an_example() {
+    let findings = finished::<unknown::Other>().unwrap_err();
+    assert_eq!(findings.len(), 1, "{findings:#?}");
+    assert_eq!(findings[0].field, "spec.part.code");
+    assert!(
+        findings[0].to_string().contains("#[schemars(example = …)]"),
+        "{findings:#?}"
+    );
+    let findings = finished::<impossible::Other>().unwrap_err();
+    assert_eq!((findings.len(), findings[0].field.as_str()), (1, ""), "{findings:#?}");
+    assert!(
+        findings[0].to_string().contains("#[schemars(example = …)]"),
+        "{findings:#?}"
+    );
+}

@@ -1,0 +1,81 @@
+//! Texts for simple patterns.
+
+use std::iter::Peekable;
+use std::str::Chars;
+
+/// A text that a simple pattern matches: the first branch of each group, the first character of each class, and the least number of each
+/// repetition. Other patterns may not match it.
+pub(super) fn of(pattern: &str) -> String {
+    branch(&mut pattern.chars().peekable())
+}
+
+/// Reads up to the end of a group or of the pattern.
+fn branch(rest: &mut Peekable<Chars>) -> String {
+    let (mut text, mut last) = (String::new(), String::new());
+    while let Some(c) = rest.next() {
+        let operand = match c {
+            ')' => break,
+            '|' => {
+                branch(rest);
+                break;
+            }
+            '(' => {
+                if rest.next_if_eq(&'?').is_some() {
+                    rest.by_ref().find(|it| [':', '>', ')'].contains(it));
+                }
+                branch(rest)
+            }
+            '[' => class(rest).into(),
+            '\\' => escaped(rest.next().unwrap_or_default()).into(),
+            '.' => "a".to_owned(),
+            '^' | '$' | '+' => continue,
+            '*' | '?' => {
+                last.clear();
+                continue;
+            }
+            '{' => {
+                let counts: String = rest.by_ref().take_while(|it| *it != '}').collect();
+                let least = counts.split(',').next().and_then(|it| it.parse().ok());
+                last = last.repeat(least.unwrap_or(1).min(10_000 / last.len().max(1)));
+                continue;
+            }
+            c => c.into(),
+        };
+        text.push_str(&last);
+        last = operand;
+    }
+    text + &last
+}
+
+/// A character of a class, whose first bracket has been read.
+fn class(rest: &mut Peekable<Chars>) -> char {
+    let is_negated = rest.next_if_eq(&'^').is_some();
+    let mut chars = Vec::new();
+    while let Some(c) = rest.next() {
+        match c {
+            ']' if !chars.is_empty() => break,
+            '\\' => chars.push(escaped(rest.next().unwrap_or_default())),
+            c => chars.push(c),
+        }
+    }
+    if !is_negated {
+        return chars.first().copied().unwrap_or_default();
+    }
+    // The ranges are unknown, but for the characters that they begin with.
+    let other = ['a', '0', 'A', '-', '_', ' ']
+        .into_iter()
+        .find(|it| !chars.contains(it));
+    other.unwrap_or_default()
+}
+
+/// A character that an escape stands for.
+fn escaped(c: char) -> char {
+    match c {
+        'd' => '0',
+        'w' | 'S' | 'D' => 'a',
+        's' | 'W' => ' ',
+        'n' => '\n',
+        't' => '\t',
+        c => c,
+    }
+}
