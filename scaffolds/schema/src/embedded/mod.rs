@@ -76,6 +76,10 @@ impl<'w> Types<'w> {
                     apply(property, &mark);
                 }
                 if let Some(written) = self.property(written, name) {
+                    // kube puts the description of an optional enum in the place of the field's own.
+                    if let (Value::Object(property), Some(own)) = (&mut *property, written.get("description")) {
+                        property.insert("description".into(), own.clone());
+                    }
                     self.walk(property, written, marks);
                 }
             }

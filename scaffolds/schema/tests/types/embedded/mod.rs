@@ -158,6 +158,44 @@ mod hidden {
     }
 }
 
+/// Fields with doc comments of their own, and of their types.
+mod described {
+    use super::*;
+
+    #[derive(CustomResource, Clone, Debug, Deserialize, Serialize, JsonSchema)]
+    #[kube(group = "test.example.com", version = "v1", kind = "Described", namespaced)]
+    struct DescribedSpec {
+        /// Of the field.
+        own: Option<Level>,
+        of_type: Option<Level>,
+        variants: Variants,
+    }
+
+    /// Of the type.
+    #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+    enum Level {
+        /// Of a value.
+        Low,
+        /// Of another.
+        High,
+    }
+
+    #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+    enum Variants {
+        /// Of the variant.
+        Level(Level),
+    }
+
+    #[test]
+    fn a_field_keeps_its_own_description() {
+        let spec = &spec::<Described>(&Options::default())["properties"];
+        assert_eq!(spec["own"]["description"], "Of the field.");
+        assert_eq!(spec["of_type"]["description"], "Of the type.");
+        let variant = &spec["variants"]["properties"]["Level"];
+        assert_eq!(variant["description"], "Of the variant.");
+    }
+}
+
 #[test]
 fn the_metadata_of_a_pod_template_has_no_marks() {
     let spec = spec::<FooBar>(&Options::default());
