@@ -120,14 +120,14 @@ impl<'w> ClosingWalk<'w> {
         written.is_some_and(|object| at(&object, steps).is_some_and(|it| it == &json!({})))
     }
 
-    /// Whether null and an absent value differ for the type, as in `Option<Option<T>>`.
+    /// Whether null and an absent value differ for the type, as in `Option<Option<T>>`, and in a variant of an enum, which needs its field.
     fn keeps_null(&self, written: &Value, steps: &[Step]) -> bool {
         if !may_be_null(written) {
             return false;
         }
         let with = self.read(steps, &Value::Null);
         let keeps = with.is_some_and(|object| at(&object, steps) == Some(&Value::Null));
-        keeps && self.without(steps).is_some_and(|object| at(&object, steps).is_none())
+        keeps && self.without(steps).is_none_or(|object| at(&object, steps).is_none())
     }
 
     /// The output of the type after reading an object with this value.
@@ -137,7 +137,7 @@ impl<'w> ClosingWalk<'w> {
         (self.version.read)(&object).ok()
     }
 
-    /// The output of the type after reading an object without this field.
+    /// The output of the type after reading an object without this field; `None` if it cannot be decoded.
     fn without(&self, steps: &[Step]) -> Option<Value> {
         let mut object = self.sample.around(&Leaf::from(steps.to_vec()), &Value::Null)?;
         self.version.name(&mut object);

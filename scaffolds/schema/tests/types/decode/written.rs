@@ -59,6 +59,12 @@ pub enum Colour {
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Ord, PartialOrd, Serialize, JsonSchema)]
 pub struct Nothing {}
 
+/// A variant that holds null beside values.
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+pub enum Chosen {
+    Default(Option<i32>),
+}
+
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Ord, PartialOrd, Serialize, JsonSchema)]
 pub struct Item {
     name: String,
@@ -182,6 +188,10 @@ emitted! {
     #[x_kube(merge_strategy = StructMerge::Atomic)]
     an_empty_atomic_struct_is_an_object_without_fields: Nothing
         => {"type": "object", "x-kubernetes-map-type": "atomic", "properties": {}};
+    a_variant_of_null: Chosen => {
+        "type": "object", "oneOf": [{"required": ["Default"]}],
+        "properties": {"Default": {"type": "integer", "format": "int32", "nullable": true}},
+    };
     any_fields_stay_open: serde_json::Map<String, Value>
         => {"type": "object", "additionalProperties": {"x-kubernetes-preserve-unknown-fields": true}};
     a_set_of_texts: BTreeSet<String>
