@@ -9,6 +9,7 @@
 //! | `default: null`, nulls inside defaults | nothing |
 //! | `additionalProperties: true` | values of any type, without pruning |
 //! | a map with integer keys (`patternProperties`) | `additionalProperties` |
+//! | defaults of `f32` with the digits of a double | the shortest digits |
 //! | `additionalProperties: false` | nothing: the API server prunes anyway |
 //! | no type and no constraint at all (`serde_json::Value`) | any value, without pruning |
 //! | `type: object` without fields (`RawExtension`) | any object, without pruning; with `#[serde(deny_unknown_fields)]` an empty object |

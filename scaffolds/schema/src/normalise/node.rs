@@ -237,13 +237,14 @@ fn defaults(schema: &mut Schema) {
         }
     }
     if let Some(mut default) = schema.remove("default") {
-        drop_nulls(&mut default, schema);
+        adapt(&mut default, schema);
         schema.insert("default".into(), default);
     }
 }
 
-/// Drops nulls from a default. serde serializes `None` as null, which the API server refuses inside a default unless the schema allows it.
-fn drop_nulls(value: &mut Value, schema: &Schema) {
+/// Drops nulls from a default, and shortens numbers of single precision. serde serializes `None` as null, which the API server refuses inside a
+/// default unless the schema allows it, and `0.1` as 0.10000000149011612, its neighbour among doubles.
+fn adapt(value: &mut Value, schema: &Schema) {
     match value {
         Value::Object(map) => {
             let child = |name: &str| {
@@ -257,15 +258,16 @@ fn drop_nulls(value: &mut Value, schema: &Schema) {
             });
             for (name, value) in map.iter_mut() {
                 if let Some(Value::Object(child)) = child(name) {
-                    drop_nulls(value, child);
+                    adapt(value, child);
                 }
             }
         }
         Value::Array(list) => {
             if let Some(Value::Object(items)) = schema.get("items") {
-                list.iter_mut().for_each(|item| drop_nulls(item, items));
+                list.iter_mut().for_each(|item| adapt(item, items));
             }
         }
+        Value::Number(number) if schema.get("format").is_some_and(|it| it == "float") => number::shorten(number),
         _ => {}
     }
 }

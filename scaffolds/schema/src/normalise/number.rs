@@ -87,3 +87,13 @@ fn as_integer(number: &Number) -> Option<i64> {
     // Up to 2^53 every integral float is exact; the cast cannot lose anything.
     (float.fract() == 0.0 && float.abs() <= 9_007_199_254_740_992.0).then_some(float as i64)
 }
+
+/// Turns the double that equals a float into the one with the float's digits. Any other number stays.
+pub(super) fn shorten(number: &mut Number) {
+    let float = number.as_f64().map(|it| (it, it as f32));
+    let equal = float.filter(|(double, float)| number.is_f64() && f64::from(*float) == *double);
+    let short = equal.and_then(|(_, float)| float.to_string().parse().ok());
+    if let Some(short) = short.and_then(Number::from_f64) {
+        *number = short;
+    }
+}

@@ -65,6 +65,19 @@ pub enum Chosen {
     Default(Option<i32>),
 }
 
+#[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
+pub struct Ratios {
+    ratios: Vec<f32>,
+}
+
+fn ratios() -> Ratios {
+    Ratios { ratios: vec![0.1] }
+}
+
+fn tenth() -> f32 {
+    0.1
+}
+
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Ord, PartialOrd, Serialize, JsonSchema)]
 pub struct Item {
     name: String,
@@ -191,6 +204,13 @@ emitted! {
     a_variant_of_null: Chosen => {
         "type": "object", "oneOf": [{"required": ["Default"]}],
         "properties": {"Default": {"type": "integer", "format": "int32", "nullable": true}},
+    };
+    #[serde(default = "tenth")]
+    a_default_of_single_precision: f32 => {"type": "number", "format": "float", "default": 0.1};
+    #[serde(default = "ratios")]
+    a_nested_default_of_single_precision: Ratios => {
+        "type": "object", "default": {"ratios": [0.1]}, "required": ["ratios"],
+        "properties": {"ratios": {"type": "array", "items": {"type": "number", "format": "float"}}},
     };
     any_fields_stay_open: serde_json::Map<String, Value>
         => {"type": "object", "additionalProperties": {"x-kubernetes-preserve-unknown-fields": true}};
