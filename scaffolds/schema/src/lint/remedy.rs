@@ -105,7 +105,8 @@ pub(super) fn of(cause: &Cause) -> Option<String> {
     } else if keyword == "items" && message_has("not an array") {
         "tuples have a type per position, which a structural schema cannot express; make it a struct, or a list of one type"
     } else if keyword == "patternProperties" {
-        "the keys of a map are strings; use `BTreeMap<String, _>` and check the keys by a validation rule"
+        "a CRD has no pattern for the keys of a map: let them be of the type `String`, or put `#[schemars(with = \"BTreeMap<String, …>\")]` \
+         on the field; and check them by a rule, `#[x_kube(validation = \"self.all(key, key.matches('…'))\")]`"
     } else if message_has("must not be empty for specified") {
         "the field's Rust type has no single JSON type: in place of `()` or `struct Name;` use `struct Name {}`; for a number or a string \
          `IntOrString`, for any value `serde_json::Value`; otherwise write the schema by hand with `#[schemars(schema_with = \"…\")]`"

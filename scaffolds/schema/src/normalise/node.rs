@@ -120,8 +120,9 @@ fn maps(schema: &mut Schema) {
         .and_then(Value::as_object)
         .is_none_or(Map::is_empty);
     match schema.get("patternProperties").and_then(Value::as_object) {
-        // Keys of a JSON object are strings, whatever the Rust type is; a CRD cannot require that they look like numbers.
-        Some(patterns) if patterns.len() == 1 && no_properties => {
+        // Keys of a JSON object are strings, whatever the Rust type is; a CRD cannot require that they look like numbers. A pattern of the
+        // author's stays for the linter.
+        Some(patterns) if patterns.len() == 1 && no_properties && patterns.keys().all(|it| is_of_integers(it)) => {
             let values = patterns.values().next().cloned();
             schema.remove("patternProperties");
             schema.insert("additionalProperties".into(), values.unwrap_or(Value::Bool(true)));
@@ -147,6 +148,11 @@ fn maps(schema: &mut Schema) {
         }
         _ => {}
     }
+}
+
+/// Whether schemars writes this pattern for the keys of a map that are integers.
+fn is_of_integers(pattern: &str) -> bool {
+    [r"^\d+$", r"^-?\d+$"].contains(&pattern)
 }
 
 fn formats(schema: &mut Schema) {

@@ -147,6 +147,9 @@ types! {
     }
 }
 
+#[derive(Clone, Debug, Deserialize, Eq, JsonSchema, Ord, PartialEq, PartialOrd, Serialize)]
+pub struct Key(#[schemars(regex(pattern = "^[a-z]+$"))] String);
+
 #[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
 pub struct Defaulted {
     maybe: Option<String>,
@@ -208,6 +211,7 @@ becomes! {
         "type": "object", "additionalProperties": {"x-kubernetes-preserve-unknown-fields": true},
     };
     map_by_number: BTreeMap<u32, String> => {"type": "object", "additionalProperties": {"type": "string"}};
+    map_by_signed_number: BTreeMap<i8, String> => {"type": "object", "additionalProperties": {"type": "string"}};
     map_by_enum: BTreeMap<Plain, String> => {"type": "object", "properties": {"One": {"type": "string"}, "Two": {"type": "string"}}};
     raw: RawExtension => {"type": "object", "x-kubernetes-preserve-unknown-fields": true, "description": "RawExtension is used to hold"};
     /** Documented. */ raw_documented: RawExtension => {
@@ -273,6 +277,7 @@ refuses! {
     #[schemars(extend("x-kubernetes-validations" = [{"rule": "self.a == 1", "fieldPath": ".b"}]))] astray: Astray => [
         "spec.f: Invalid value: \".b\"",
     ];
+    map_by_pattern: BTreeMap<Key, String> => ["spec.f: Forbidden: patternProperties is not supported"];
     #[schemars(extend("x-kubernetes-map-type" = "atomic"))] atomic_value: Value => ["spec.f: Required value: must be object if x-kubernetes-map-type"];
     #[schemars(extend("x-kubernetes-validations" = [{"rule": "self == oldSelf"}]))] final_value: Value => ["failed to construct type information"];
     unit: () => ["spec.f: Required value: must not be empty for specified object fields"];
@@ -297,6 +302,7 @@ fn remedies_name_what_to_write() {
     assert!(remedy(recursion::Other::crd).contains("hold `serde_json::Value` and decode it in the reconciler"));
     assert!(remedy(atomic_value::Other::crd).contains("`RawExtension`"));
     assert!(remedy(final_value::Other::crd).contains("`RawExtension`"));
+    assert!(remedy(map_by_pattern::Other::crd).contains("self.all(key, key.matches('…'))"));
     let astray = remedy(astray::Other::crd);
     assert!(
         astray.contains("`field_path(…)`") && astray.contains("such as `.size`"),
