@@ -28,7 +28,7 @@ pub(crate) fn versions(described: Vec<Described>) -> (Vec<Kind>, Vec<Finding>) {
             Err(refused) => findings.extend(refused),
         }
     }
-    findings.extend(shared_kinds(&kinds));
+    findings.extend(shared_names(&kinds));
     (kinds, findings)
 }
 
@@ -198,31 +198,74 @@ fn at<'a>(crd: &'a mut Value, path: &str) -> Option<serde_json::map::Entry<'a>> 
     Some(crd.pointer_mut(parent)?.as_object_mut()?.entry(key))
 }
 
-/// Two resources of one group must not share their kind: the API server would establish only the first.
-fn shared_kinds(kinds: &[Kind]) -> Vec<Finding> {
-    let mut seen: BTreeMap<(String, String), String> = BTreeMap::new();
+/// Resources of one group must not share a name, nor a kind: the API server would establish only the first. Short names are names as well, and
+/// kinds of lists are kinds.
+fn shared_names(kinds: &[Kind]) -> Vec<Finding> {
+    let mut seen: BTreeMap<(&str, bool, String), &Kind> = BTreeMap::new();
     let mut findings = Vec::new();
     for kind in kinds {
-        let text = |path: &str| {
-            kind.crd
-                .pointer(path)
-                .and_then(Value::as_str)
-                .unwrap_or_default()
-                .to_owned()
-        };
-        let type_name = kind.types.values().next().cloned().unwrap_or_default();
-        let plural = text("/spec/names/plural");
-        if let Some(earlier) = seen.insert((text("/spec/group"), text("/spec/names/kind")), plural.clone()) {
+        let group = text(kind, "/spec/group");
+        let key = |field: &str, name: &str| (group, ["kind", "listKind"].contains(&field), name.to_owned());
+        let names = names(kind);
+        let mut shared = names
+            .iter()
+            .filter_map(|(field, name)| Some((*field, name, *seen.get(&key(field, name))?)));
+        if let Some((field, name, earlier)) = shared.next() {
+            let [plural, other] = [kind, earlier].map(|it| text(it, "/spec/names/plural"));
+            let (field, message, remedy) = if field == "kind" && *name == text(earlier, "/spec/names/kind") {
+                let message = format!("the kind `{name}` has two plurals, `{other}` and `{plural}`");
+                ("plural", message, "write the same `plural = \"…\"` on every version")
+            } else {
+                let message = format!(
+                    "`{name}` is also a name of `{}` in the same group: API servers would not serve one of them",
+                    type_name(earlier)
+                );
+                (
+                    field,
+                    message,
+                    "give one of them another name in `#[kube(kind = …, plural = …, singular = …, shortname = …)]`",
+                )
+            };
             findings.push(Finding {
-                type_name,
-                field: "spec.names.plural".to_owned(),
-                message: format!(
-                    "the kind `{}` has two plurals, `{earlier}` and `{plural}`",
-                    text("/spec/names/kind")
-                ),
-                remedy: Some("write the same `plural = \"…\"` on every version".to_owned()),
+                type_name: type_name(kind).to_owned(),
+                field: format!("spec.names.{field}"),
+                message,
+                remedy: Some(remedy.to_owned()),
             });
+        }
+        for (field, name) in &names {
+            seen.entry(key(field, name)).or_insert(kind);
         }
     }
     findings
+}
+
+fn text<'k>(kind: &'k Kind, path: &str) -> &'k str {
+    kind.crd.pointer(path).and_then(Value::as_str).unwrap_or_default()
+}
+
+fn type_name(kind: &Kind) -> &str {
+    kind.types.values().next().map_or("", String::as_str)
+}
+
+/// The names of a resource by their fields, with those that API servers add.
+fn names(kind: &Kind) -> Vec<(&'static str, String)> {
+    let own = text(kind, "/spec/names/kind");
+    let or = |path: &str, default: String| match text(kind, path) {
+        "" => default,
+        name => name.to_owned(),
+    };
+    let mut names = vec![
+        ("kind", own.to_owned()),
+        ("listKind", or("/spec/names/listKind", format!("{own}List"))),
+        ("plural", text(kind, "/spec/names/plural").to_owned()),
+        ("singular", or("/spec/names/singular", own.to_lowercase())),
+    ];
+    let short = kind.crd["spec"]["names"]["shortNames"].as_array().into_iter().flatten();
+    names.extend(
+        short
+            .filter_map(Value::as_str)
+            .map(|name| ("shortNames", name.to_owned())),
+    );
+    names
 }

@@ -168,6 +168,36 @@ fn versions_that_contradict_each_other_are_reported() {
     );
 }
 
+version!(short, version = "v1", kind = "Bar", shortname = "foobar", namespaced);
+version!(same_short, version = "v1", kind = "Bar", shortname = "foo", namespaced);
+version!(list, version = "v1", kind = "FooBarList", namespaced);
+version!(
+    unrelated,
+    version = "v1",
+    kind = "Bar",
+    singular = "foobarlist",
+    namespaced
+);
+
+#[test]
+fn kinds_of_one_group_share_no_names() {
+    for (crd, field, name) in [
+        (
+            short::Bar::crd as fn() -> CustomResourceDefinition,
+            "singular",
+            "foobar",
+        ),
+        (same_short::Bar::crd, "shortNames", "foo"),
+        (list::FooBarList::crd, "listKind", "FooBarList"),
+    ] {
+        let found = refusal(&[V1, ("api::v1::Other", crd)]);
+        let named = format!("`spec.names.{field}`: `{name}` is also a name of `api::v1::");
+        assert_eq!(found.matches("hint: ").count(), 1, "{found}");
+        assert!(found.contains(&named), "{found}");
+    }
+    finish(&[V1, ("api::v1::Other", unrelated::Bar::crd)], &Options::default()).unwrap();
+}
+
 #[test]
 fn labels_and_annotations_of_all_versions_are_kept() {
     let crds = finish(&[V1, ("api::v2::FooBar", labelled::FooBar::crd)], &Options::default()).unwrap();
