@@ -225,6 +225,7 @@ enum Shape {
     Text,
     Number,
     Flag,
+    NumberOrText,
     Map,
     List(Box<Shape>),
     Unknown,
@@ -249,6 +250,7 @@ impl Shape {
             "Vec" | "VecDeque" | "BTreeSet" | "HashSet" | "IndexSet" => Shape::List(Box::new(argument())),
             "BTreeMap" | "HashMap" | "IndexMap" => Shape::Map,
             "String" | "str" | "PathBuf" => Shape::Text,
+            "IntOrString" | "Quantity" => Shape::NumberOrText,
             "bool" => Shape::Flag,
             "u8" | "u16" | "u32" | "u64" | "u128" | "usize" | "i8" | "i16" | "i32" | "i64" | "i128" | "isize"
             | "f32" | "f64" => Shape::Number,
@@ -269,6 +271,13 @@ impl Shape {
         match (self, validator) {
             (Shape::Unknown, _) | (Shape::Text | Shape::List(_), "length") | (Shape::Number, "range") => None,
             (Shape::Text, _) if text => None,
+            (Shape::NumberOrText, "range") => {
+                Some("for a number or a text: `#[schemars(extend(\"minimum\" = …, \"maximum\" = …))]`")
+            }
+            (Shape::NumberOrText, "length") => {
+                Some("for a number or a text: `#[schemars(extend(\"minLength\" = …, \"maxLength\" = …))]`")
+            }
+            (Shape::NumberOrText, _) => Some("for a number or a text: `#[schemars(extend(\"pattern\" = \"…\"))]`"),
             (Shape::Map, "length") => {
                 Some("for a map: `#[schemars(extend(\"minProperties\" = …, \"maxProperties\" = …))]`")
             }

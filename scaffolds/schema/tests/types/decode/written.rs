@@ -212,6 +212,14 @@ emitted! {
         "type": "object", "default": {"ratios": [0.1]}, "required": ["ratios"],
         "properties": {"ratios": {"type": "array", "items": {"type": "number", "format": "float"}}},
     };
+    #[schemars(extend("minimum" = 1, "pattern" = "^[0-9]+%$"))]
+    limits_of_a_number_or_text: IntOrString => {
+        "x-kubernetes-int-or-string": true, "minimum": 1, "maximum": 2_147_483_647, "pattern": "^[0-9]+%$",
+    };
+    #[schemars(extend("pattern" = "^[0-9]+(Gi)?$"))]
+    a_pattern_of_a_quantity: Quantity => {
+        "x-kubernetes-int-or-string": true, "anyOf": [{"type": "integer"}, {"type": "string"}], "pattern": "^[0-9]+(Gi)?$",
+    };
     any_fields_stay_open: serde_json::Map<String, Value>
         => {"type": "object", "additionalProperties": {"x-kubernetes-preserve-unknown-fields": true}};
     a_set_of_texts: BTreeSet<String>
