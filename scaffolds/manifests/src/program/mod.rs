@@ -129,14 +129,18 @@ fn finished<D: Describe>(
     options: &Options,
     streams: &mut Streams<'_>,
 ) -> Option<Vec<Value>> {
-    let ignored = match source::findings(sources) {
-        Ok(findings) => findings,
+    let source::Found { ignored, endless } = match source::findings(sources) {
+        Ok(found) => found,
         Err(error) => {
             _ = writeln!(streams.err, "error: {error}");
             return None;
         }
     };
-    let findings: Vec<_> = match finish(crds, options) {
+    let described = match endless.is_empty() {
+        true => finish(crds, options),
+        false => Err(endless),
+    };
+    let findings: Vec<_> = match described {
         Ok(finished) if ignored.is_empty() => return Some(finished),
         Ok(_) => ignored,
         Err(findings) => findings.into_iter().chain(ignored).collect(),

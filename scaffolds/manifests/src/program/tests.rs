@@ -3,7 +3,7 @@
 use super::execute;
 use crate::published;
 use kubewright_schema::files::Streams;
-use kubewright_schema::{Crd, compat};
+use kubewright_schema::{Crd, Options, compat};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
@@ -56,6 +56,31 @@ fn run(crds: &[Crd<Value>], dir: &Path, more: &[&str]) -> (u8, String, String) {
             .replace(&dir.display().to_string(), "DIR")
     };
     (code, text(out), text(err))
+}
+
+#[test]
+fn a_type_that_contains_itself_is_reported_without_describing_it() {
+    let sources = tempfile::tempdir().unwrap();
+    fs::write(
+        sources.path().join("a.rs"),
+        "#[derive(KubeSchema)] struct A { a: Box<A> }",
+    )
+    .unwrap();
+    let (mut out, mut err) = (Vec::new(), Vec::new());
+    let mut streams = Streams {
+        out: &mut out,
+        err: &mut err,
+    };
+    let crds: [Crd<Value>; 1] = [("api::Bar", panicking)];
+    assert_eq!(
+        super::finished(&crds, sources.path(), &Options::default(), &mut streams),
+        None
+    );
+    let err = String::from_utf8(err).unwrap();
+    assert!(
+        err.contains("contains itself (a.rs:1)") && !err.contains("no schema today"),
+        "{err}"
+    );
 }
 
 const BOTH: [Crd<Value>; 2] = [("api::Foo", foo), ("api::Bar", bar)];

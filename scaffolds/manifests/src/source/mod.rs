@@ -2,8 +2,11 @@
 //! status, `alias` on a field, whose name API servers prune. The schema of the type does not contain them, so they are searched in the source
 //! code.
 //!
+//! Finds types that contain themselves, too: those that derive `KubeSchema` are described without end.
+//!
 //! This is not a Rust parser. If the name of a field's type does not show its JSON type (an alias, the author's own type), there is no finding.
 
+mod endless;
 mod lex;
 
 use kubewright_schema::Finding;
@@ -12,18 +15,32 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The attributes without effect in the `.rs` files of a folder and its subfolders.
+/// What is found in the source of types.
+#[derive(Debug)]
+pub struct Found {
+    /// The attributes without effect.
+    pub ignored: Vec<Finding>,
+    /// The types that contain themselves. To describe one of them ends the process.
+    pub endless: Vec<Finding>,
+}
+
+/// What is found in the `.rs` files of a folder and its subfolders.
 ///
 /// # Errors
 /// A file or folder cannot be read; the error names it.
-pub fn findings(folder: &Path) -> io::Result<Vec<Finding>> {
-    let mut all = Vec::new();
+pub fn findings(folder: &Path) -> io::Result<Found> {
+    let mut sources = Vec::new();
     for path in files(folder)? {
         let source = fs::read_to_string(&path).map_err(|error| named(error, &path))?;
-        let file = path.strip_prefix(folder).unwrap_or(&path).display().to_string();
-        all.extend(in_source(&source, &file));
+        sources.push((path.strip_prefix(folder).unwrap_or(&path).display().to_string(), source));
     }
-    Ok(all)
+    Ok(Found {
+        ignored: sources
+            .iter()
+            .flat_map(|(file, source)| in_source(source, file))
+            .collect(),
+        endless: endless::findings(&sources),
+    })
 }
 
 fn named(error: io::Error, path: &Path) -> io::Error {
@@ -66,7 +83,7 @@ fn in_source(source: &str, file: &str) -> Vec<Finding> {
         match piece {
             Piece::Mark('#') if is(&pieces, at + 1, '[') => {
                 let end = closing(&pieces, at + 1);
-                attributes.push(&pieces[at + 2..end]);
+                attributes.push(pieces.get(at + 2..end).unwrap_or_default());
                 at = end;
             }
             Piece::Word("pub") if is(&pieces, at + 1, '(') => at = closing(&pieces, at + 1),

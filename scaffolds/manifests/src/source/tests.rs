@@ -1,6 +1,6 @@
 //! The attributes that are found, and those that apply.
 
-use super::in_source;
+use super::{endless, in_source};
 
 fn messages(source: &str) -> Vec<String> {
     in_source(source, "a.rs").iter().map(ToString::to_string).collect()
@@ -100,6 +100,44 @@ fn an_alias_of_a_field_is_reported_where_the_type_has_a_schema() {
 }
 
 #[test]
+fn structs_that_contain_themselves_and_derive_kube_schema_are_reported() {
+    let of = |sources: &[(&str, &str)]| {
+        let sources: Vec<_> = sources
+            .iter()
+            .map(|(file, source)| ((*file).into(), (*source).into()))
+            .collect();
+        endless::findings(&sources)
+            .iter()
+            .map(ToString::to_string)
+            .collect::<Vec<_>>()
+    };
+    let tree = |field: &str| format!("#[derive(Clone, KubeSchema)]\npub struct Tree {{\n{field}\n}}");
+    let found = of(&[("a.rs", &tree("pub(crate) children: Option<Vec<Tree>>,"))]);
+    let start = "`Tree`, `children`: the type derives `KubeSchema` and contains itself (a.rs:3)\n\nhint: the type contains itself";
+    assert!(found.len() == 1 && found[0].starts_with(start), "{found:?}");
+    let part = "#[derive(KubeSchema)] struct Part { a: BTreeMap<String, (u8, Part2)> }";
+    let both = of(&[
+        ("a.rs", &tree("part: Box<Part>,")),
+        ("b.rs", part),
+        ("c.rs", "#[derive(KubeSchema)] struct Part2 { b: u8, tree: Tree }"),
+    ]);
+    assert_eq!(both.len(), 3, "each struct of the cycle: {both:?}");
+    for (field, other) in [
+        ("children: Vec<Part>,", part),
+        ("children: Vec<core::Tree>,", part),
+        ("#[schemars(with = \"Vec<Value>\")] children: Vec<Tree>,", part),
+        ("#[serde(skip)] children: Vec<Tree>,", part),
+        ("part: Part,", "#[derive(JsonSchema)] struct Part { tree: Tree }"),
+        (
+            "part: Part,",
+            "#[derive(KubeSchema)] struct Part {} #[derive(JsonSchema)] struct A { part: Tree }",
+        ),
+    ] {
+        assert_eq!(of(&[("a.rs", &tree(field)), ("b.rs", other)]), [""; 0], "{field}");
+    }
+}
+
+#[test]
 fn scale_needs_a_status() {
     let kind = |attributes: &str| format!("#[kube(kind = \"A\", {attributes})]\npub struct ASpec {{}}");
     let scale = "scale(spec_replicas_path = \".spec.a\", status_replicas_path = \".status.a\")";
@@ -120,7 +158,11 @@ fn a_file_that_is_not_rust_has_no_findings() {
         "struct A { #[schemars(length(min=1))]",
         "#[schemars(length())] : [",
         ")]}",
+        "#[derive(KubeSchema)] struct A {",
+        "#[derive(KubeSchema)] struct A { #[",
+        "#[derive(KubeSchema)] struct A { a:",
     ] {
         messages(source);
+        assert!(endless::findings(&[(String::new(), source.to_owned())]).is_empty());
     }
 }

@@ -86,6 +86,10 @@ pub(super) fn short(message: String) -> String {
     }
 }
 
+/// The remedy for a type that contains itself.
+pub const OF_RECURSION: &str = "the type contains itself, which a structural schema cannot express; let the field that refers back to it hold \
+                                `serde_json::Value` and decode it in the reconciler, or write a type for each level";
+
 /// The change in the Rust code that removes the cause, if it is known.
 pub(super) fn of(cause: &Cause) -> Option<String> {
     let keyword = cause.field.rsplit('.').next().unwrap_or_default();
@@ -100,8 +104,7 @@ pub(super) fn of(cause: &Cause) -> Option<String> {
     let remedy = if keyword == "openAPIV3Schema" && cause.reason == "FieldValueRequired" {
         "derive `JsonSchema` for the spec and leave out `#[kube(schema = \"disabled\")]`"
     } else if keyword == "$ref" {
-        "the type contains itself, which a structural schema cannot express; let the field that refers back to it hold `serde_json::Value` \
-         and decode it in the reconciler, or write a type for each level"
+        OF_RECURSION
     } else if keyword == "items" && message_has("not an array") {
         "tuples have a type per position, which a structural schema cannot express; make it a struct, or a list of one type"
     } else if keyword == "patternProperties" {
