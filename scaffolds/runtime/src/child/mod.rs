@@ -21,7 +21,7 @@ use self::{
 };
 pub(crate) use self::{
     ownership::{Ownership, applied_for, group_of, mark, mark_of, owners_of},
-    record::Applies,
+    record::{Applies, has_written},
 };
 use crate::{
     api::Requests,

@@ -190,11 +190,25 @@ impl<C: AnyObject> Child<'_, C> {
     }
 
     fn is_ours(&self, entry: &ManagedFieldsEntry) -> bool {
-        let manager = entry.manager.as_deref().unwrap_or_default();
-        let ours = manager.strip_prefix(self.manager);
-        ours.is_some_and(|rest| rest.is_empty() || rest.starts_with(CREATED))
-            && entry.subresource.as_deref().unwrap_or_default().is_empty()
+        is_of(self.manager, entry) && entry.subresource.as_deref().unwrap_or_default().is_empty()
     }
+}
+
+/// Whether an entry is of this field manager, or of one that creates for it.
+fn is_of(manager: &str, entry: &ManagedFieldsEntry) -> bool {
+    let rest = entry.manager.as_deref().unwrap_or_default().strip_prefix(manager);
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(CREATED))
+}
+
+/// Whether a controller has written an object, by the entries of its operator that a cache keeps. `None` if there is no
+/// such entry.
+pub(crate) fn has_written<C: AnyObject>(manager: &str, object: &C) -> Option<bool> {
+    let operator = &manager[..=manager.find('/')?];
+    let entries = object.meta().managed_fields.iter().flatten();
+    let of_operator = entries.filter(|entry| entry.manager.as_ref().is_some_and(|name| name.starts_with(operator)));
+    of_operator
+        .map(|entry| is_of(manager, entry))
+        .reduce(|one, other| one || other)
 }
 
 #[cfg(test)]

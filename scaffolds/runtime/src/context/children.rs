@@ -7,7 +7,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use super::{Context, apply::Wanted};
 use crate::{
     api::Requests,
-    child::{Applied, Existing, Ownership, controller_of},
+    child::{Applied, Existing, Ownership, controller_of, has_written},
     error::{Error, Result},
     key::{ObjectKey, check_name, check_namespace},
     kind::Kind,
@@ -93,6 +93,8 @@ impl<K: AnyObject> Context<K> {
     ///   children of this spec are applied, in every reconcile; if there is nothing to delete, no request is sent.
     /// - An object is deleted only if this object (by uid) is its controller, and only if its uid is still the observed
     ///   one. Objects that are being deleted already are skipped.
+    /// - Only objects that this controller has written are deleted, by their `managedFields`, and those with the operator's
+    ///   label that no other controller of the operator has written.
     ///
     /// # Errors
     ///
@@ -145,8 +147,15 @@ impl<K: AnyObject> Context<K> {
 
     pub(super) async fn prune<C: AnyObject>(&self, kind: &Kind<C>, keep: &[&str]) -> Result<usize> {
         let mut children = self.of(kind).children()?;
-        children.retain(|child| !keep.contains(&child.meta().name.as_deref().unwrap_or_default()));
+        children
+            .retain(|child| !keep.contains(&child.meta().name.as_deref().unwrap_or_default()) && self.made(&**child));
         self.delete(kind, &children).await
+    }
+
+    /// Whether an object of this one may be deleted as surplus: others may have objects with the same owner. If nothing is
+    /// recorded, the operator's label decides.
+    pub(super) fn made<C: AnyObject>(&self, object: &C) -> bool {
+        has_written(&self.shared.manager, object).unwrap_or_else(|| self.shared.label.is_on(object.meta()))
     }
 
     /// Whether the controller declares that it deletes objects of this kind.

@@ -109,12 +109,17 @@ pub(crate) fn metadata<K: AnyObject>(json: &str) -> serde_json::Result<PartialOb
     Ok(object)
 }
 
-/// Decodes a list of the metadata of objects, each separately, and without their `managedFields`: those of an object whose fields nest
+/// Decodes a list of the metadata of objects, each separately, and with packed `managedFields`: those of an object whose fields nest
 /// too deep for a decoder do, too. Of an object whose metadata cannot be decoded, its name, namespace, uid and version.
 pub(crate) fn metadata_of_each<K: AnyObject>(json: &str) -> serde_json::Result<ObjectList<PartialObjectMeta<K>>> {
     let list: ObjectList<Decoded<PartialObjectMeta<K>>> = serde_json::from_str(json)?;
-    let object = |decoded| match decoded {
-        Decoded::Valid { object, .. } => object,
+    let object = |decoded: Decoded<PartialObjectMeta<K>>| match decoded {
+        Decoded::Valid {
+            mut object, records, ..
+        } => {
+            object.metadata.managed_fields = records.and_then(|text| managed::records(&text, |_| true));
+            object
+        }
         Decoded::Echo { metadata, .. } | Decoded::Invalid { metadata, .. } => metadata.into_response_partial(),
     };
     Ok(ObjectList {

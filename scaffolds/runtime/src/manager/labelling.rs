@@ -19,7 +19,7 @@ use crate::{
     api::Requests,
     child::{ChildLabel, controller_of, owner_name},
     error::{Error, Result, refusal},
-    informer::Informer,
+    informer::{Informer, managed},
     jitter::Jitter,
     key::ObjectKey,
     kind::Kind,
@@ -59,8 +59,8 @@ pub(super) struct Labelling {
     /// A client that reads [pages](crate::informer::paged) of bounded size.
     pub(super) client: Client,
     pub(super) label: ChildLabel,
-    /// The field manager of the label. It differs from those of the controllers, whose entries record what their
-    /// intents own.
+    /// The operator's name, which is the field manager of the label. It differs from those of the controllers, whose
+    /// entries record what their intents own.
     pub(super) manager: String,
     pub(super) owners: BTreeSet<OwnerKind>,
     /// Children are not labelled, but named in the log; with the uids of those that have been.
@@ -123,7 +123,7 @@ impl Labelling {
             for mut child in page
                 .items
                 .into_iter()
-                .filter(|child| self.is_ours(child))
+                .filter(|child| self.seeks(child))
                 .filter(admitted)
             {
                 // There may be many, and a standby keeps them.
@@ -138,7 +138,9 @@ impl Labelling {
         }
     }
 
-    fn is_ours<C: AnyObject>(&self, child: &PartialObjectMeta<C>) -> bool {
+    /// Whether an object is one of ours that lacks the label: it has an owner that we reconcile, and this operator has
+    /// written it. Others may reconcile the same owner, and have children of their own.
+    fn seeks<C: AnyObject>(&self, child: &PartialObjectMeta<C>) -> bool {
         let Some(owner) = controller_of(child).filter(|_| !self.label.is_on(&child.metadata)) else {
             return false;
         };
@@ -147,7 +149,24 @@ impl Labelling {
             group: group.to_owned(),
             kind: owner.kind.clone(),
         };
-        self.owners.contains(&kind)
+        // Objects that a test creates are named, too.
+        self.owners.contains(&kind) && (self.named.is_some() || self.has_written(child))
+    }
+
+    /// Whether a controller of this operator has written the object, or its code has created it with a client.
+    fn has_written<C: AnyObject>(&self, child: &PartialObjectMeta<C>) -> bool {
+        let mut entries = child.metadata.managed_fields.iter().flatten();
+        entries.any(|entry| {
+            let manager = entry.manager.as_deref().unwrap_or_default();
+            match manager.strip_prefix(&self.manager) {
+                // The label is written under this name, too.
+                Some("") => {
+                    managed::fields(entry).is_some_and(|fields| fields["f:metadata"]["f:ownerReferences"].is_object())
+                }
+                Some(rest) => rest.starts_with('/'),
+                None => false,
+            }
+        })
     }
 
     /// A child that cannot be labelled delays no other. Returns false for it.
@@ -220,7 +239,7 @@ mod tests {
             };
             lock(&seen).push(query);
             let owner = json!({"apiVersion": "test.example.com/v1", "kind": "FooBar", "name": "a", "uid": "1", "controller": true});
-            let item = json!({"metadata": {"name": "a", "namespace": "b", "ownerReferences": [owner]}});
+            let item = json!({"metadata": {"name": "a", "namespace": "b", "ownerReferences": [owner], "managedFields": [{"manager": "test/foobar"}]}});
             let body =
                 json!({"kind": "Status", "status": "Failure", "code": code, "metadata": metadata, "items": [item]});
             let response = Response::builder()

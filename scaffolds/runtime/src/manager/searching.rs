@@ -1,4 +1,4 @@
-//! Children without the operator's label: created by an earlier version of the operator, or by another client. They are
+//! Children without the operator's label: created by an earlier version of the operator, or by its code. They are
 //! searched for because caches that select by the label would never contain them: before this process asks for the lease,
 //! which it never holds while it only searches, and once more beside the workers, for those that the former leader has
 //! created meanwhile. For tests and development, the log names those that are created later.

@@ -126,12 +126,14 @@ async fn children_without_the_label_are_labelled_at_the_start() {
         world.put(&config_map(&format!("free-{nth}")), map(json!({}), Value::Null));
     }
     for nth in 0..5 {
-        world.put(
+        world.put_as(
             &config_map(&format!("old-{nth}")),
+            "test/foobar",
             map(json!({"app": "web"}), ours.clone()),
         );
     }
-    world.put(&config_map("other-kind"), map(json!({}), owner(&world, "Other", "a")));
+    let other = map(json!({}), owner(&world, "Other", "a"));
+    world.put_as(&config_map("other-kind"), "test/foobar", other);
     let running = start(manager(&world), controller());
     seconds(60).await;
     let left = world.list(CONFIG_MAPS).into_iter();
@@ -257,8 +259,9 @@ async fn a_child_that_cannot_be_labelled_is_labelled_later_and_delays_no_other()
     let world = world();
     world.put(&at("a"), foobar("x"));
     let ours = owner(&world, "FooBar", "a");
-    world.put(&config_map("one"), map(json!({}), ours.clone()));
-    world.put(&config_map("two"), map(json!({}), ours));
+    for name in ["one", "two"] {
+        world.put_as(&config_map(name), "test/foobar", map(json!({}), ours.clone()));
+    }
     let refused = Arc::new(AtomicUsize::new(0));
     let count = refused.clone();
     world.intercept(move |verb, path| {

@@ -56,7 +56,7 @@ async fn an_object_that_nests_deep_keeps_no_operator_from_starting() {
     let owner =
         json!([{"apiVersion": "test.example.com/v1", "kind": "FooBar", "name": "a", "uid": uid, "controller": true}]);
     let child = json!({"apiVersion": "test.example.com/v1", "kind": "Open", "metadata": {"ownerReferences": owner}, "spec": {"any": {}}});
-    world.put(&format!("{OPENS}/child"), child);
+    world.put_as(&format!("{OPENS}/child"), "test/foobar", child);
     let mut list = json!({"apiVersion": "meta.k8s.io/v1", "kind": "PartialObjectMetadataList", "metadata": {"resourceVersion": "1"}});
     list["items"] = json!([world.object(&format!("{OPENS}/child")).unwrap(), {"metadata": {"name": "deep", "namespace": "default"}}]);
     let fields = (0..200).fold(json!({}), |inner, _| json!({"f:a": inner}));

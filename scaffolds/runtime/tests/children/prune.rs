@@ -81,7 +81,7 @@ async fn objects_of_other_controllers_are_not_pruned_and_no_needless_request_is_
     let world = World::uncollected(&[FooBar::crd()]);
     let foreign = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"ownerReferences": [
         {"apiVersion": "test.example.com/v1", "kind": "FooBar", "name": "a", "uid": "an earlier a", "controller": true}]}});
-    world.put(&format!("{CONFIG_MAPS}/foreign"), foreign);
+    world.put_as(&format!("{CONFIG_MAPS}/foreign"), "test/foobar", foreign);
     let running = operator(&world, controller().prunes::<ConfigMap>());
     world.put(FOOBAR, foobar("one"));
     settle().await;

@@ -134,7 +134,7 @@ async fn story(fault: Option<(usize, Fault)>) -> (End, Vec<String>) {
     let uid = world.object(&at("reads")).unwrap()["metadata"]["uid"].clone();
     let owner = json!([{"apiVersion": "test.example.com/v1", "kind": "FooBar", "name": "reads", "uid": uid, "controller": true}]);
     let old = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"ownerReferences": owner}});
-    world.put(&config_map("old"), old);
+    world.put_as(&config_map("old"), "test/foobar", old);
     if let Some((n, fault)) = fault {
         fault.inject(&world, n);
     }

@@ -77,12 +77,13 @@ async fn k09_a_cluster_scoped_owner_has_one_key_for_children_in_all_namespaces()
         "/apis/test.example.com/v1/planets/earth",
         json!({"apiVersion": "test.example.com/v1", "kind": "Planet", "spec": {}}),
     );
-    world.put(
+    world.put_as(
         "/api/v1/namespaces/kube-system/configmaps/moon",
+        "test/planet",
         json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"ownerReferences": [
         {"apiVersion": "test.example.com/v1", "kind": "Planet", "name": "earth", "uid": "u", "controller": true}]}}),
     );
-    let manager = Manager::builder(world.client()).build();
+    let manager = Manager::builder(world.client()).name("test").build();
     Controller::<Planet>::new("planet")
         .owns::<ConfigMap>()
         .register(&manager, Seen(seen.clone()))

@@ -339,8 +339,9 @@ async fn unlabelled_children_are_found_before_the_first_reconcile() {
     let uid = world.object(&at("a")).unwrap()["metadata"]["uid"].clone();
     let owner =
         json!({"apiVersion": "test.example.com/v1", "kind": "FooBar", "name": "a", "uid": uid, "controller": true});
-    world.put(
+    world.put_as(
         &config_map("old"),
+        "test/foobar",
         json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"ownerReferences": [owner]}}),
     );
     let (running, _, controllers) = run(&world).await;

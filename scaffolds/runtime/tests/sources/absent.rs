@@ -344,7 +344,7 @@ async fn children_without_the_label_are_found_when_their_kind_comes() {
     let mut old = gadget(1);
     old["metadata"]["ownerReferences"] = json!([
         {"apiVersion": "test.example.com/v1", "kind": "FooBar", "name": "a", "uid": uid, "controller": true}]);
-    world.put(&format!("{GADGETS}/old"), old);
+    world.put_as(&format!("{GADGETS}/old"), "test/foobar", old);
     seconds(20).await;
     let labels = world.object(&format!("{GADGETS}/old")).unwrap()["metadata"]["labels"].clone();
     let labels: BTreeMap<String, String> = serde_json::from_value(labels).unwrap();

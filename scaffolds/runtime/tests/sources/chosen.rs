@@ -248,7 +248,7 @@ async fn children_without_the_label_are_found_in_chosen_namespaces_alone() {
         let owner =
             json!({"apiVersion": "test.example.com/v1", "kind": "FooBar", "name": "x", "uid": uid, "controller": true});
         let fields = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"ownerReferences": [owner]}});
-        world.put(&config_map(namespace, "old"), fields);
+        world.put_as(&config_map(namespace, "old"), "test/foobar", fields);
     }
     let running = notes.run(&world).await;
     label(&world, "two", "a");

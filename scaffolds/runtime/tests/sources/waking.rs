@@ -254,7 +254,7 @@ async fn predicates_of_watched_and_owned_kinds_filter_their_changes() {
     let mut child = labelled(json!({}));
     child["metadata"]["ownerReferences"] = json!([
         {"apiVersion": "test.example.com/v1", "kind": "FooBar", "name": "a", "uid": uid, "controller": true}]);
-    world.put(&config_map("child"), child);
+    world.put_as(&config_map("child"), "test/foobar", child);
     let running = Running::start(manager);
     seconds(10).await;
     taken(&seen);

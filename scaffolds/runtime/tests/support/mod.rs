@@ -212,6 +212,14 @@ impl World {
         }
     }
 
+    /// Creates an object under this field manager, as a controller does.
+    pub fn put_as(&self, path: &str, manager: &str, mut object: Value) {
+        object["metadata"]["name"] = json!(path.rsplit('/').next());
+        let collection = path.rsplit_once('/').map_or("", |(collection, _)| collection);
+        let path = format!("{collection}?fieldManager={}", form_encoded(manager));
+        self.must("POST", &path, &object);
+    }
+
     /// `kubectl edit`.
     pub fn edit(&self, path: &str, change: impl FnOnce(&mut Value)) {
         self.change(path, "", change);

@@ -97,7 +97,7 @@ async fn two_owned_kinds_without_types_have_caches_and_children_of_their_own() {
     for (kind, plural) in [("Gear", "gears"), ("Wheel", "wheels")] {
         let owned = json!({"metadata": {"ownerReferences": [
             {"apiVersion": "test.example.com/v1", "kind": "FooBar", "name": "a", "uid": uid, "controller": true}]}});
-        world.put(&path("v1", plural, "old"), object(kind, owned));
+        world.put_as(&path("v1", plural, "old"), "test/foobar", object(kind, owned));
     }
     seconds(30).await;
     let old = ["gears", "wheels"].map(|plural| world.object(&path("v1", plural, "old")).is_some());
