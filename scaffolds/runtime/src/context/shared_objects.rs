@@ -73,7 +73,8 @@ impl<K: AnyObject> Context<K> {
     /// # Guarantees
     ///
     /// Each request names the version that was observed: if another owner has joined meanwhile, it fails, and this object
-    /// is soon reconciled again. If there is nothing to release, no request is sent.
+    /// is soon reconciled again. If there is nothing to release, no request is sent. Objects that this controller would not
+    /// [prune](Self::prune_children) stay as they are, such as one to which a user has added this owner.
     ///
     /// # Errors
     ///
@@ -112,8 +113,9 @@ impl<K: AnyObject> Context<K> {
     }
 
     pub(super) async fn release_co_owned<C: AnyObject>(&self, kind: &Kind<C>, keep: &[&str]) -> Result<usize> {
-        let objects = self.co_owned(kind)?;
+        let mut objects = self.co_owned(kind)?;
         self.check_prunes(kind)?;
+        objects.retain(|object| self.made(&**object));
         let mut released = 0;
         for object in objects {
             let key = ObjectKey::of(&*object);

@@ -138,3 +138,33 @@ async fn one_child_is_deleted_by_its_uid_and_an_object_of_another_owner_never() 
     assert_eq!(error, "ConfigMap `default/victim` is not a child of this object");
     assert!(played.writes().is_empty() && played.object::<ConfigMap>("victim").is_some());
 }
+
+/// Shares nothing any more.
+struct Leaves;
+
+impl Reconciler<FooBar> for Leaves {
+    async fn reconcile(&self, cx: &Context<FooBar>, _: Arc<FooBar>) -> Result<Action> {
+        cx.release_shared::<ConfigMap>(&[]).await?;
+        Ok(Action::Done)
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_object_to_which_a_user_gave_the_owner_is_not_released() {
+    let world = World::new(&[FooBar::crd()]);
+    world.put(FOOBAR, foobar("x"));
+    let uid = world.object(FOOBAR).unwrap()["metadata"]["uid"].clone();
+    let owner = json!({"apiVersion": "test.example.com/v1", "kind": "FooBar", "name": "a", "uid": uid});
+    let map = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"ownerReferences": [owner]}});
+    world.put(&format!("{CONFIG_MAPS}/theirs"), map);
+    let manager = Manager::builder(world.client()).name("test").build();
+    let controller = Controller::<FooBar>::new("foobar")
+        .shares::<ConfigMap>()
+        .prunes::<ConfigMap>();
+    let controller = controller.watches::<ConfigMap>(|_| Vec::new());
+    controller.register(&manager, Leaves).unwrap();
+    let running = tokio::spawn(async move { manager.run(std::future::pending(), None).await });
+    settle().await;
+    running.abort();
+    assert_eq!(world.writes("/api/v1"), [""; 0]);
+}
