@@ -71,8 +71,8 @@ impl<K: AnyObject> Context<K> {
     ///
     /// - The objects are observed, never remembered: they are found after any restart. If there is nothing to delete, no
     ///   request is sent.
-    /// - An object is deleted only if it has the operator's label, its annotation names this object, and it is still in
-    ///   the version that was observed. Objects that are being deleted already are skipped.
+    /// - An object is deleted only if it has the operator's label, its annotation names this object, no other controller
+    ///   has made it, and it is still in the version that was observed. Objects that are being deleted already are skipped.
     ///
     /// # Caveats
     ///
@@ -112,8 +112,9 @@ impl<K: AnyObject> Context<K> {
     }
 
     pub(super) async fn delete_marked<C: AnyObject>(&self, kind: &Kind<C>, keep: &[ObjectKey]) -> Result<usize> {
-        let objects = self.marked(kind)?;
+        let mut objects = self.marked(kind)?;
         self.check_prunes(kind)?;
+        objects.retain(|object| self.made(&**object));
         let mut deleted = 0;
         for object in objects {
             let key = ObjectKey::of(&*object);

@@ -5,10 +5,11 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 use crate::support::{
     World,
     kinds::{CONFIG_MAPS, FooBar, foobar},
+    notes::child,
 };
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{CustomResourceExt, api::ObjectMeta};
-use kubewright_runtime::{Action, Context, Controller, Manager, Reconciler, Result, testing::Rehearsal};
+use kubewright_runtime::{Action, Context, Controller, Manager, ObjectKey, Reconciler, Result, testing::Rehearsal};
 use serde_json::json;
 use tokio::task::JoinHandle;
 
@@ -137,6 +138,45 @@ async fn one_child_is_deleted_by_its_uid_and_an_object_of_another_owner_never() 
     let error = played.result.as_ref().unwrap_err().to_string();
     assert_eq!(error, "ConfigMap `default/victim` is not a child of this object");
     assert!(played.writes().is_empty() && played.object::<ConfigMap>("victim").is_some());
+}
+
+/// Has objects of its own, with each form of ownership, and removes its other ones.
+struct Parts(&'static str);
+
+impl Reconciler<FooBar> for Parts {
+    async fn reconcile(&self, cx: &Context<FooBar>, _: Arc<FooBar>) -> Result<Action> {
+        let name = |form: &str| format!("{form}-{}", self.0);
+        let map = |form: &str| child::<ConfigMap>(json!({"metadata": {"name": name(form)}}));
+        cx.apply_child(map("owned")).await?;
+        cx.prune_children::<ConfigMap>(&[&name("owned")]).await?;
+        cx.apply_shared(map("shared")).await?;
+        cx.release_shared::<ConfigMap>(&[&name("shared")]).await?;
+        cx.apply_unowned(map("unowned")).await?;
+        let kept = ObjectKey::new(Some("default"), &name("unowned"));
+        cx.delete_unowned::<ConfigMap>(&[kept]).await?;
+        // Otherwise a paused clock would not advance while both controllers keep running.
+        tokio::time::sleep(Duration::from_millis(10)).await;
+        Ok(Action::Done)
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn two_controllers_of_one_kind_leave_each_others_objects_alone() {
+    let world = World::new(&[FooBar::crd()]);
+    let manager = Manager::builder(world.client()).name("test").build();
+    for name in ["foobar", "foobar-two"] {
+        let controller = Controller::<FooBar>::new(name)
+            .owns::<ConfigMap>()
+            .prunes::<ConfigMap>();
+        let controller = controller.shares::<ConfigMap>().applies_unowned::<ConfigMap>();
+        controller.register(&manager, Parts(name)).unwrap();
+    }
+    let running = tokio::spawn(async move { manager.run(std::future::pending(), None).await });
+    world.put(FOOBAR, foobar("x"));
+    settle().await;
+    running.abort();
+    assert_eq!(world.requests("DELETE").len(), 0);
+    assert_eq!(world.writes("/api/v1").len(), 6, "each object is created");
 }
 
 /// Shares nothing any more.
