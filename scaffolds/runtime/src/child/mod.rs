@@ -165,10 +165,14 @@ impl<C: AnyObject> Child<'_, C> {
             }
             // The server validates a Service's `nodePort` before it compares names: for an existing Service the answer
             // is 422, not 409.
-            Err(error) if matches!(error.code(), Some(409 | 422)) => match self.requests.get(self.key.name()).await? {
-                Some(found) => Ok(Err(found)),
-                None => Err(error),
-            },
+            // Admission, such as a quota, refuses a create with 403 before names are compared, too.
+            Err(error) if matches!(error.code(), Some(403 | 409 | 422)) => {
+                match self.requests.get(self.key.name()).await {
+                    Ok(Some(found)) => Ok(Err(found)),
+                    Err(failed) if error.code() != Some(403) => Err(failed),
+                    _ => Err(error),
+                }
+            }
             Err(error) => Err(error),
         }
     }

@@ -109,6 +109,30 @@ async fn an_uncached_child_is_found_even_if_creating_it_again_is_invalid() {
     running.stop().await.unwrap();
 }
 
+/// Admission, such as a quota, runs before the names are compared.
+#[tokio::test(start_paused = true)]
+async fn an_uncached_child_is_found_even_if_creating_it_again_is_forbidden() {
+    let world = world();
+    world.put(&at("a"), foobar("x"));
+    let running = start(&world, Map);
+    seconds(1).await;
+    world.intercept(|verb, path| {
+        (verb == "POST" && path == CONFIG_MAPS).then(|| (403, failure(403, "Forbidden", path)))
+    });
+    world.edit(&config_map("a"), |map| map["metadata"]["labels"] = json!({}));
+    seconds(10).await;
+    let labels = &world.object(&config_map("a")).unwrap()["metadata"]["labels"];
+    assert_eq!(labels["kubewright.dev/operator"], "test");
+    world.delete(&config_map("a"));
+    seconds(10).await;
+    assert_eq!(
+        condition(&world, "a")[..2],
+        [json!("False"), json!("Forbidden")],
+        "without a child the refusal is reported"
+    );
+    running.stop().await.unwrap();
+}
+
 /// Reads a FooBar of its own name in another namespace, where there is none.
 struct Elsewhere(AtomicUsize);
 
