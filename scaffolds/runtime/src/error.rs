@@ -121,9 +121,9 @@ pub enum Class {
     /// The API server refused the request (401, 403): as [`Class::Retry`], at most [`FORBIDDEN_MAX_DELAY`] apart, and
     /// reported in the object's status, because only a person can fix it.
     Forbidden,
-    /// The API server found the request invalid (400, 422): as [`Class::Retry`], at least [`REJECTED_MIN_DELAY`] apart,
+    /// The API server found the request invalid (400, 405, 422): as [`Class::Retry`], at least [`REJECTED_MIN_DELAY`] apart,
     /// and reported in the object's status. Most need a change of the object, but not all: a `nodePort` or `clusterIP`
-    /// that another Service uses is a 422 until that Service is deleted.
+    /// that another Service uses is a 422 until that Service is deleted, and a create is a 405 while its kind is replaced.
     Rejected,
     /// Not run again until something wakes the object or the cache is resynced; reported in the object's status.
     Terminal,
@@ -139,7 +139,7 @@ pub const CONFLICT_MAX_DELAY: Duration = Duration::from_secs(30);
 /// that the normal backoff reaches.
 pub const FORBIDDEN_MAX_DELAY: Duration = Duration::from_secs(60);
 
-/// The shortest delay after a 400 or 422. A cause that passes, such as the deletion of another object, takes seconds; a
+/// The shortest delay after a 400, 405 or 422. A cause that passes, such as the deletion of another object, takes seconds; a
 /// request that stays invalid is repeated twice a minute at first, and after a quarter of an hour as rarely as after
 /// any failure.
 pub const REJECTED_MIN_DELAY: Duration = Duration::from_secs(30);
@@ -192,8 +192,8 @@ impl Error {
     /// The reaction of a controller to this error.
     ///
     /// Responses of the API server: 409 `Conflict` is [`Class::Conflict`]; 401 and 403 are [`Class::Forbidden`], except
-    /// in a namespace that is being deleted, where the request is retried; 400 and 422 are [`Class::Rejected`]; 405 and
-    /// 413 are [`Class::Terminal`], because the same request will be refused again. [`Error::NotOwned`] is
+    /// in a namespace that is being deleted, where the request is retried; 400, 405 and 422 are [`Class::Rejected`]; 413 is
+    /// [`Class::Terminal`], because the same request will be refused again. [`Error::NotOwned`] is
     /// [`Class::Terminal`] too if the controller watches the kind, because a change of the object wakes it; so is
     /// [`Error::Absent`], because the controller is notified when the kind is served. Everything else (404, 409 `AlreadyExists`, 410, 429, 5xx, time-outs, broken connections) is [`Class::Retry`].
     pub fn class(&self) -> Class {
@@ -280,8 +280,9 @@ fn class_of(error: &kube::Error) -> Class {
         409 if status.reason == "Conflict" => Class::Conflict,
         403 if is_terminating_namespace(status) => Class::Retry,
         401 | 403 => Class::Forbidden,
-        400 | 422 => Class::Rejected,
-        405 | 413 => Class::Terminal,
+        // Kubernetes until 1.33 answers 405 to a create while the kind's definition is being replaced.
+        400 | 405 | 422 => Class::Rejected,
+        413 => Class::Terminal,
         429 | 500.. => retry_after(status),
         _ => Class::Retry,
     }

@@ -133,6 +133,21 @@ async fn an_uncached_child_is_found_even_if_creating_it_again_is_forbidden() {
     running.stop().await.unwrap();
 }
 
+/// Kubernetes until 1.33 answers so while the child's definition is being replaced.
+#[tokio::test(start_paused = true)]
+async fn a_create_that_is_not_allowed_is_retried() {
+    let (world, posts) = (world(), AtomicUsize::new(0));
+    world.intercept(move |verb, path| {
+        let refused = verb == "POST" && path == CONFIG_MAPS && posts.fetch_add(1, Ordering::SeqCst) == 0;
+        refused.then(|| (405, failure(405, "MethodNotAllowed", path)))
+    });
+    world.put(&at("a"), foobar("x"));
+    let running = start(&world, Map);
+    seconds(120).await;
+    assert_eq!(world.count(CONFIG_MAPS), 1);
+    running.stop().await.unwrap();
+}
+
 /// Reads a FooBar of its own name in another namespace, where there is none.
 struct Elsewhere(AtomicUsize);
 
