@@ -395,24 +395,3 @@ fn values_may_follow_an_equals_sign_and_wrong_arguments_are_reported() {
     }
     assert!(usage(&["--help"]).1.contains("Usage: manifests"));
 }
-
-/// Runs itself in a folder, because a process has one current folder.
-#[test]
-fn the_chart_has_the_version_of_the_package_in_the_current_folder() {
-    let [out, err] = [&mut std::io::sink(), &mut std::io::sink()];
-    if std::env::var_os("OF_CHART").is_some() {
-        let code = super::program(&BOTH, Path::new(""), vec!["chart".to_owned()], Streams { out, err });
-        std::process::exit(code.into());
-    }
-    let folder = tempfile::tempdir().unwrap();
-    let code = || {
-        let mut run = std::process::Command::new(std::env::current_exe().unwrap());
-        run.arg("the_chart_has_the_version").env("OF_CHART", "1");
-        run.env("CARGO_PKG_VERSION", "9.9.9").current_dir(&folder);
-        run.stdin(std::process::Stdio::null()).status().unwrap().code()
-    };
-    assert_eq!(code(), Some(2), "there is no version");
-    let manifest = "[package]\nname = \"op\"\n[lib]\npath = \"Cargo.toml\"\n";
-    fs::write(folder.path().join("Cargo.toml"), manifest).unwrap();
-    assert_eq!(code(), Some(1), "there are no objects");
-}
