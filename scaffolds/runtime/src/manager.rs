@@ -268,6 +268,12 @@ impl Manager {
         lock(&self.core.expected).push(registration);
     }
 
+    /// Whether there is a controller of this name, or one may be started.
+    pub(crate) fn knows(&self, controller: &str) -> bool {
+        let has = |all: &Mutex<Vec<Registration>>| lock(all).iter().any(|known| known.controller == controller);
+        has(&self.core.registrations) || has(&self.core.expected)
+    }
+
     pub(crate) fn claim(&self, registration: Registration) -> Result<()> {
         let mut registrations = lock(&self.core.registrations);
         if registrations

@@ -23,7 +23,7 @@ use tracing::{error, info, warn};
 use self::config::ProcessConfig;
 use crate::{
     certificates::{self, Keeper, RenewalTiming, ServerIdentity, Settings},
-    client::{self, Guards, WriteGate},
+    client::{self, AGENT, Guards, WriteGate},
     clock::Clock,
     crds,
     error::{Error, Result},
@@ -253,7 +253,7 @@ impl Operator {
 
     /// The user agent: API servers log it, and it is in audit events.
     fn agent(&self) -> String {
-        format!("{} kubewright-runtime/{}", self.name, env!("CARGO_PKG_VERSION"))
+        format!("{}{AGENT}/{}", self.name, env!("CARGO_PKG_VERSION"))
     }
 
     /// The operator's namespace. In a pod the client's default namespace is the pod's own.

@@ -200,13 +200,16 @@ fn is_of(manager: &str, entry: &ManagedFieldsEntry) -> bool {
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(CREATED))
 }
 
-/// Whether a controller has written an object, by the entries of its operator that a cache keeps. `None` if there is no
-/// such entry.
-pub(crate) fn has_written<C: AnyObject>(manager: &str, object: &C) -> Option<bool> {
+/// Whether this controller has written an object, by the entries of controllers that `is_known` to the operator. `None` if there is no such
+/// entry: another operator has written it, or a controller of a former name.
+pub(crate) fn has_written<C: AnyObject>(manager: &str, object: &C, is_known: impl Fn(&str) -> bool) -> Option<bool> {
     let operator = &manager[..=manager.find('/')?];
     let entries = object.meta().managed_fields.iter().flatten();
-    let of_operator = entries.filter(|entry| entry.manager.as_ref().is_some_and(|name| name.starts_with(operator)));
-    of_operator
+    let of_known = entries.filter(|entry| {
+        let name = entry.manager.as_deref().unwrap_or_default().strip_prefix(operator);
+        name.is_some_and(|name| is_known(name.split(CREATED).next().unwrap_or_default()))
+    });
+    of_known
         .map(|entry| is_of(manager, entry))
         .reduce(|one, other| one || other)
 }

@@ -16,6 +16,10 @@ use crate::{
     metrics::Metrics,
 };
 
+/// The last part of an operator's user agent, before the version. API servers record the agent, up to the first slash, as the field manager
+/// of requests that name no other.
+pub(crate) const AGENT: &str = " kubewright-runtime";
+
 /// Called before every request that may change something.
 #[derive(Clone)]
 pub struct WriteGate(Arc<dyn Fn() -> bool + Send + Sync>);

@@ -152,10 +152,11 @@ impl<K: AnyObject> Context<K> {
         self.delete(kind, &children).await
     }
 
-    /// Whether an object of this one may be deleted as surplus: others may have objects with the same owner. If nothing is
-    /// recorded, the operator's label decides.
+    /// Whether an object of this one may be deleted as surplus: others may have objects with the same owner. If no known
+    /// controller is recorded, the operator's label decides.
     pub(super) fn made<C: AnyObject>(&self, object: &C) -> bool {
-        has_written(&self.shared.manager, object).unwrap_or_else(|| self.shared.label.is_on(object.meta()))
+        let written = has_written(&self.shared.manager, object, &self.shared.knows);
+        written.unwrap_or_else(|| self.shared.label.is_on(object.meta()))
     }
 
     /// Whether the controller declares that it deletes objects of this kind.

@@ -90,6 +90,8 @@ pub(crate) struct ReconcileShared<K> {
     pub(crate) clock: Clock,
     /// The field manager, by which our own writes are recognised.
     pub(crate) manager: String,
+    /// Whether the manager has a controller of a name, or may start one.
+    pub(crate) knows: Box<dyn Fn(&str) -> bool + Send + Sync>,
     /// The label by which the caches select children.
     pub(crate) label: ChildLabel,
     pub(crate) state: Arc<ControllerState>,

@@ -126,11 +126,13 @@ impl<K: AnyObject> Controller<K> {
             return Err(Error::Setup(format!("{text}\n\nhint: {hint}")));
         }
 
+        let known = manager.downgrade();
         let shared = ReconcileShared {
             client: manager.client().clone(),
             recorder: manager.recorder(&self.name),
             clock: manager.clock().clone(),
             manager: manager.field_manager(&self.name),
+            knows: Box::new(move |name| known.upgrade().is_some_and(|manager| manager.knows(name))),
             label: manager.child_label(),
             state,
             namespace: manager.namespace().to_owned(),

@@ -34,8 +34,8 @@ impl<K: AnyObject> Controller<K> {
     ///
     /// If the operator's controllers only own a kind, its cache selects objects by the
     /// [label](crate::Context::child_label) of every child: other objects are neither sent nor kept. Children without
-    /// the label, created by an earlier version of the operator or by others, are found and labelled at the start of
-    /// the process. If a controller also [watches](Self::watches), [claims](Self::claims) or reconciles the kind, or
+    /// the label that the operator has written, such as with an earlier version, are found by their `managedFields` and labelled
+    /// at the start of the process. If a controller also [watches](Self::watches), [claims](Self::claims) or reconciles the kind, or
     /// calls [`caches_all`](Self::caches_all), or if [`Manager::informer`](crate::Manager::informer) is called for it, the cache contains every
     /// object.
     ///

@@ -183,18 +183,20 @@ impl Manager {
 
     async fn find_children_in(&self, name: &str) {
         for search in self.searches(|_, _| true) {
-            loop {
+            let labelled = loop {
+                if search.kind.is_held() {
+                    break false;
+                }
                 match search.run_in(name).await {
-                    Ok(true) => break,
-                    Ok(false) => {
-                        self.core.added.run(Box::pin(async move {
-                            search.run_late().await;
-                            None
-                        }));
-                        break;
-                    }
+                    Ok(labelled) => break labelled,
                     Err(error) => error!(namespace = name, "{error}"),
                 }
+            };
+            if !labelled {
+                self.core.added.run(Box::pin(async move {
+                    search.run_late().await;
+                    None
+                }));
             }
         }
     }
@@ -219,7 +221,8 @@ impl Manager {
         let running = |cache: &Cache| {
             Some(RunningCache {
                 running: cache.running.clone(),
-                may_be_late: cache.may_be_late(),
+                // A held cache waits for a converter, and with it only the controllers of its kind.
+                may_be_late: cache.may_be_late() || cache.running.is_held(),
                 stopped: cache.stopped()?,
             })
         };

@@ -1,7 +1,7 @@
 //! Starts the workers of controllers: of the registered ones when this process leads, and of one that was added while the
 //! manager runs once its caches are filled, this process leads, and its children are found.
 
-use std::sync::Arc;
+use std::{pin::pin, sync::Arc};
 
 use futures::{StreamExt, stream::FuturesUnordered};
 use tokio::sync::{mpsc, oneshot, watch};
@@ -106,6 +106,8 @@ impl Manager {
             (registered, filled)
         });
         let mut filling: FuturesUnordered<_> = filling.collect();
+        // A task may use any cache.
+        let (mut all, mut are_filled) = (pin!(self.fill_converted(None)), false);
         loop {
             let failure = tokio::select! {
                 Some(opening) = openings.recv() => {
@@ -130,7 +132,15 @@ impl Manager {
                     }
                     Err(error) => Some(error),
                 },
-                () = self.authored(Start::Leading) => {
+                filled = &mut all, if !are_filled => match filled {
+                    Ok(()) => {
+                        are_filled = true;
+                        self.start_authored(Start::Leading, halted, workers);
+                        None
+                    }
+                    Err(error) => Some(error),
+                },
+                () = self.authored(Start::Leading), if are_filled => {
                     self.start_authored(Start::Leading, halted, workers);
                     None
                 }

@@ -169,8 +169,12 @@ impl Manager {
                 let end = pin!(async {
                     tokio::select! {
                         error = end => error,
-                        error = self.run_authored(Start::Filled, &late.halted, &mut late.tasks) => Some(error),
-                        Err(error) = self.fill_all_converted() => Some(error),
+                        error = async {
+                            match self.fill_all_converted().await {
+                                Ok(()) => self.run_authored(Start::Filled, &late.halted, &mut late.tasks).await,
+                                Err(error) => error,
+                            }
+                        } => Some(error),
                     }
                 });
                 self.lead(end, election, unlabelled, openings).await
@@ -232,7 +236,6 @@ impl Manager {
             error = end => error,
             error = async {
                 let waiting = self.start_workers(&mut workers).await;
-                self.start_authored(Start::Leading, &halted, &mut workers);
                 self.core.added.phase.send_replace(Phase::Leading);
                 self.attend(waiting, &mut workers, openings, &halted).await
             } => Some(error),

@@ -92,7 +92,7 @@ async fn the_children_of_the_owners_own_controller_are_neither_labelled_nor_prun
         put("theirs", maker, &labels);
         // An earlier version of the operator has made these, one of them with a client of its own.
         put("ours", "test/deployment", &Value::Null);
-        put("of-a-client", "test", &Value::Null);
+        put("of-a-client", "test kubewright-runtime", &Value::Null);
         let controller = Controller::<Deployment>::new("deployment").foreign();
         let controller = controller.owns::<ConfigMap>().prunes::<ConfigMap>();
         let running = start(

@@ -173,10 +173,22 @@ async fn two_controllers_of_one_kind_leave_each_others_objects_alone() {
     }
     let running = tokio::spawn(async move { manager.run(std::future::pending(), None).await });
     world.put(FOOBAR, foobar("x"));
+    let uid = world.object(FOOBAR).unwrap()["metadata"]["uid"].clone();
+    let owner =
+        json!({"apiVersion": "test.example.com/v1", "kind": "FooBar", "name": "a", "uid": uid, "controller": true});
+    let labels = json!({"kubewright.dev/operator": "test"});
+    let former =
+        json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"labels": labels, "ownerReferences": [owner]}});
+    world.put_as(&format!("{CONFIG_MAPS}/former"), "test/of-a-former-name", former);
     settle().await;
     running.abort();
-    assert_eq!(world.requests("DELETE").len(), 0);
-    assert_eq!(world.writes("/api/v1").len(), 6, "each object is created");
+    let deleted = world.requests("DELETE");
+    assert!(deleted.len() == 1 && deleted[0].contains("/former"), "{deleted:?}");
+    assert_eq!(
+        world.writes("/api/v1").len(),
+        8,
+        "each object is created, and the former one deleted"
+    );
 }
 
 /// Shares nothing any more.

@@ -59,7 +59,7 @@ async fn a_standby_fills_its_caches_and_reconciles_as_soon_as_it_leads() {
     let owner =
         json!({"apiVersion": "test.example.com/v1", "kind": "FooBar", "name": "a", "uid": uid, "controller": true});
     let old = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"ownerReferences": [owner]}});
-    world.put(&config_map("old"), old);
+    world.put_as(&config_map("old"), "test/foobar", old);
     let store = manager.informer::<FooBar>().store();
     let (stop, running) = elected(manager, candidate(&world, "standby"));
     seconds(60).await;
