@@ -57,7 +57,8 @@ pub fn idle_workflows(dir: &Path) -> Option<String> {
         let branch = head
             .trim()
             .strip_prefix("ref: refs/heads/")
-            .filter(|branch| *branch != "main")?;
+            // `.invalid` stands in repositories whose references are in a database.
+            .filter(|branch| !["main", ".invalid"].contains(branch))?;
         return Some(format!(
             "\nthe branch is `{}`, and the project expects `main`: rename the branch, or change `branches` in `{CI}` and `BASE` in the Makefile",
             printable(branch)

@@ -54,25 +54,32 @@ fn leads_to(structs: &[Struct], mut next: Vec<usize>, target: usize) -> bool {
     false
 }
 
-/// The structs of these names: those of the same file, or the only ones of all files.
+/// The structs of these names: the only one of the same file, or the only one of all files.
 fn named(structs: &[Struct], user: &Struct, names: &[&str]) -> Vec<usize> {
     let one = |name: &&str| {
         let all = || structs.iter().enumerate().filter(|(_, it)| it.name == *name);
-        let own = all().find(|(_, it)| it.file == user.file);
-        own.or_else(|| all().next().filter(|_| all().count() == 1))
-            .map(|(at, _)| at)
+        let own = || all().filter(|(_, it)| it.file == user.file);
+        match own().count() {
+            0 => all().next().filter(|_| all().count() == 1),
+            // Types of one name are in modules.
+            count => own().next().filter(|_| count == 1),
+        }
+        .map(|(at, _)| at)
     };
     names.iter().filter_map(one).collect()
 }
 
 fn structs<'s>(file: &'s str, source: &'s str) -> Vec<Struct<'s>> {
     let pieces = lex::pieces(source);
-    let (mut found, mut at, mut derives) = (Vec::new(), 0, false);
+    let (mut found, mut at, mut derives, mut is_test) = (Vec::new(), 0, false, false);
     while let Some((_, piece)) = pieces.get(at) {
         match piece {
             Piece::Mark('#') if is(&pieces, at + 1, '[') => {
                 let end = closing(&pieces, at + 1);
-                derives |= words(pieces.get(at + 2..end).unwrap_or_default()).any(|(_, _, word)| word == "KubeSchema");
+                let names: Vec<_> = words(pieces.get(at + 2..end).unwrap_or_default()).collect();
+                let has = |name: &str| names.iter().any(|(_, _, word)| *word == name);
+                derives |= has("KubeSchema");
+                is_test |= has("cfg") && has("test");
                 at = end;
             }
             Piece::Word("struct") => {
@@ -84,7 +91,12 @@ fn structs<'s>(file: &'s str, source: &'s str) -> Vec<Struct<'s>> {
                     found.push(Struct { file, name, fields });
                 }
             }
-            Piece::Word("enum" | "union" | "fn" | "impl") => derives = false,
+            // Types of tests are described by nobody.
+            Piece::Word("mod") if is_test && is(&pieces, at + 2, '{') => {
+                is_test = false;
+                at = closing(&pieces, at + 2);
+            }
+            Piece::Word("enum" | "union" | "fn" | "impl") => (derives, is_test) = (false, false),
             _ => {}
         }
         at += 1;
@@ -107,9 +119,11 @@ fn fields<'s>(body: &Pieces<'s>) -> Vec<(usize, &'s str, Vec<&'s str>)> {
             Piece::Word(name) if is(body, at + 1, ':') => {
                 let end = end_of_type(body, at + 2);
                 let is_name = |index: &usize| !is(body, index.wrapping_sub(1), ':') || *index == at + 2;
-                let types = (at + 2..end).filter(is_name).filter_map(|index| word(body, index));
-                if !std::mem::take(&mut is_other) {
-                    found.push((*line, *name, types.collect()));
+                let types = (at + 2..end).filter(is_name).filter_map(|index| last(body, index));
+                let types: Vec<_> = types.collect();
+                // A `PhantomData` is described as null.
+                if !std::mem::take(&mut is_other) && !types.contains(&"PhantomData") {
+                    found.push((*line, *name, types));
                 }
                 at = end;
             }
@@ -118,6 +132,17 @@ fn fields<'s>(body: &Pieces<'s>) -> Vec<(usize, &'s str, Vec<&'s str>)> {
         at += 1;
     }
     found
+}
+
+/// The name of a type whose path starts here; of paths from another crate or module, the first segment.
+fn last<'s>(body: &Pieces<'s>, mut at: usize) -> Option<&'s str> {
+    while matches!(word(body, at)?, "self" | "super" | "crate") && is(body, at + 1, ':') {
+        at += 3;
+        while is(body, at + 1, ':') && is(body, at + 2, ':') {
+            at += 3;
+        }
+    }
+    word(body, at)
 }
 
 /// The index of the comma behind the type that starts here.

@@ -120,7 +120,12 @@ fn in_source(source: &str, file: &str) -> Vec<Finding> {
                     } else {
                         "0"
                     };
-                    let shape = declared.unwrap_or_else(|| Shape::of(&pieces[start..]));
+                    let shape = match declared.unwrap_or_else(|| Shape::of(&pieces[start..])) {
+                        // A type of the file with such a name is another one.
+                        Shape::NumberOrText if defines(&pieces, "IntOrString") => Shape::Unknown,
+                        Shape::Quantity if defines(&pieces, "Quantity") => Shape::Unknown,
+                        shape => shape,
+                    };
                     for (inner, validator) in validators {
                         let shape = if inner { shape.items() } else { Some(&shape) };
                         if let Some(remedy) = shape.and_then(|shape| shape.ignores(validator)) {
@@ -236,6 +241,12 @@ fn scale_without_status(attributes: &[&Pieces]) -> Option<String> {
     (has("scale") && !has("status")).then(|| remedy.to_owned())
 }
 
+/// Whether a file has a type of this name.
+fn defines(pieces: &Pieces, name: &str) -> bool {
+    let is_type = |piece: &Piece| matches!(piece, Piece::Word("struct" | "enum" | "type"));
+    (1..pieces.len()).any(|at| word(pieces, at) == Some(name) && is_type(&pieces[at - 1].1))
+}
+
 /// The JSON type of a Rust type, as far as its name shows it.
 #[derive(Debug, PartialEq)]
 enum Shape {
@@ -243,6 +254,7 @@ enum Shape {
     Number,
     Flag,
     NumberOrText,
+    Quantity,
     Map,
     List(Box<Shape>),
     Unknown,
@@ -267,7 +279,8 @@ impl Shape {
             "Vec" | "VecDeque" | "BTreeSet" | "HashSet" | "IndexSet" => Shape::List(Box::new(argument())),
             "BTreeMap" | "HashMap" | "IndexMap" => Shape::Map,
             "String" | "str" | "PathBuf" => Shape::Text,
-            "IntOrString" | "Quantity" => Shape::NumberOrText,
+            "IntOrString" => Shape::NumberOrText,
+            "Quantity" => Shape::Quantity,
             "bool" => Shape::Flag,
             "u8" | "u16" | "u32" | "u64" | "u128" | "usize" | "i8" | "i16" | "i32" | "i64" | "i128" | "isize"
             | "f32" | "f64" => Shape::Number,
@@ -288,6 +301,9 @@ impl Shape {
         match (self, validator) {
             (Shape::Unknown, _) | (Shape::Text | Shape::List(_), "length") | (Shape::Number, "range") => None,
             (Shape::Text, _) if text => None,
+            (Shape::Quantity, _) => Some(
+                "for a quantity: a rule, such as `#[x_kube(validation = \"quantity(string(self)).isGreaterThan(quantity('0'))\")]`",
+            ),
             (Shape::NumberOrText, "range") => {
                 Some("for a number or a text: `#[schemars(extend(\"minimum\" = …, \"maximum\" = …))]`")
             }

@@ -64,6 +64,12 @@ fn exactly_the_validators_that_do_not_apply_to_a_type_are_reported() {
 }
 
 #[test]
+fn a_type_of_the_file_that_is_named_like_one_of_kubernetes_is_another_one() {
+    let field = "struct A { #[schemars(range(min = 1))] n: Quantity }";
+    assert!(!messages(field).is_empty() && messages(&format!("type Quantity = u32; {field}")).is_empty());
+}
+
+#[test]
 fn a_field_with_a_raw_name_is_a_field() {
     let found = messages("struct A { #[schemars(range(min = 1))] r#type: String }");
     assert_eq!(found.len(), 1, "{found:?}");

@@ -87,10 +87,10 @@ impl Version<'_> {
                 type_name: type_name.to_owned(),
                 field,
                 message: format!(
-                    "version `{name}` admits {value} here, and this type cannot decode it: {error}. Such an object would never be reconciled"
+                    "version `{name}` admits {value} here, and this type cannot decode it: {error}. A controller of this version could not read such an object"
                 ),
                 remedy: Some(format!(
-                    "the kind has no conversion webhook, so `{name}` needs the type or the limits that this version has; or run `kubewright \
+                    "the kind has no conversion webhook: let the type of this version hold such values, or give `{name}` the type or the limits of this version; or run `kubewright \
                      create webhook --kind {} --conversion`, which writes functions that convert objects",
                     self.kind
                 )),
@@ -186,8 +186,8 @@ impl Leaf {
 const WITH_EXAMPLE: &str = "give the field, or each field of the rule, a value that the schema admits: `#[schemars(example = …)]`, \
                             for a text `#[schemars(example = &\"…\")]`";
 
-/// The fields of which no value is known, and without which no object has some of the others. A finding without a field if a rule about several
-/// fields is the reason that there is no object at all.
+/// The fields of which no value is known, and without which no object has some of the others. If a rule admits no object that is known, nothing
+/// is found: no example of a field would help.
 fn unseen(type_name: &str, schema: &Value, leaves: &[Leaf], unseen: &[usize]) -> Vec<Finding> {
     let fields = unseen.iter().map(|at| &leaves[*at]);
     let (hidden, unknown): (Vec<_>, Vec<_>) = fields.partition(|leaf| !leaf.values(schema).is_empty());
@@ -204,13 +204,7 @@ fn unseen(type_name: &str, schema: &Value, leaves: &[Leaf], unseen: &[usize]) ->
         );
         Some(finding(leaf.field(), message))
     });
-    let mut found: Vec<_> = named.collect();
-    if found.is_empty() && unseen.len() == leaves.len() && !hidden.is_empty() {
-        let message =
-            "no object is known that the rules of the schema admit, so nothing checks that the type decodes it";
-        found.push(finding(String::new(), message.to_owned()));
-    }
-    found
+    named.collect()
 }
 
 /// Whether one of two fields is the other one, or is inside it.

@@ -9,6 +9,9 @@ use crate::examples::edges;
 use crate::unions;
 use crate::value::Structural;
 
+/// The most items that are made up for a list, or values for a map: each object has all of them.
+const MOST: u64 = 64;
+
 /// A step from a schema to one below it.
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(super) enum Step {
@@ -296,6 +299,9 @@ impl<'s> Sample<'s> {
             .as_u64()
             .unwrap_or_default()
             .max(u64::from(is_needed));
+        if least > MOST {
+            return None;
+        }
         let mut items = Vec::new();
         for index in 0..least {
             let focus = focus.filter(|_| index == 0);
@@ -316,6 +322,9 @@ impl<'s> Sample<'s> {
         let least = schema["minProperties"].as_u64().unwrap_or_default();
         if focus.is_none() && !is_included && least == 0 {
             return Some(Value::Object(Map::new()));
+        }
+        if least > MOST {
+            return None;
         }
         let key = if let Some(([Step::Key], Value::String(key))) = focus {
             key.clone()

@@ -198,7 +198,9 @@ fn texts(schema: &Value, first: usize) -> impl Iterator<Item = Value> {
     let least = schema["minLength"].as_u64().and_then(|it| usize::try_from(it).ok());
     let long = least.filter(|least| *least > 1);
     let long = long.map(|least| json!("a".repeat(least.min(10_000))));
-    let of_pattern = schema["pattern"].as_str().map(|pattern| json!(text::of(pattern)));
+    let many = [1, least.unwrap_or(1).min(100)];
+    let of_pattern = schema["pattern"].as_str();
+    let of_pattern = of_pattern.map(|pattern| many.map(|many| json!(text::of(pattern, many))));
     let texts = TEXTS[..first].iter().map(|text| json!(text));
-    texts.chain(long).chain(of_pattern)
+    texts.chain(long).chain(of_pattern.into_iter().flatten())
 }

@@ -4,39 +4,46 @@ use std::iter::Peekable;
 use std::str::Chars;
 
 /// A text that a simple pattern matches: the first branch of each group, the first character of each class, and the least number of each
-/// repetition. Other patterns may not match it.
-pub(super) fn of(pattern: &str) -> String {
-    branch(&mut pattern.chars().peekable())
+/// repetition, but `many` of an operand with `+`. Other patterns may not match it.
+pub(super) fn of(pattern: &str, many: usize) -> String {
+    branch(&mut pattern.chars().peekable(), many)
 }
 
 /// Reads up to the end of a group or of the pattern.
-fn branch(rest: &mut Peekable<Chars>) -> String {
+fn branch(rest: &mut Peekable<Chars>, many: usize) -> String {
     let (mut text, mut last) = (String::new(), String::new());
     while let Some(c) = rest.next() {
         let operand = match c {
             ')' => break,
             '|' => {
-                branch(rest);
+                branch(rest, many);
                 break;
             }
             '(' => {
                 if rest.next_if_eq(&'?').is_some() {
                     rest.by_ref().find(|it| [':', '>', ')'].contains(it));
                 }
-                branch(rest)
+                branch(rest, many)
             }
             '[' => class(rest).into(),
             '\\' => escaped(rest.next().unwrap_or_default()).into(),
             '.' => "a".to_owned(),
-            '^' | '$' | '+' => continue,
+            '^' | '$' => continue,
+            '+' => {
+                last = last.repeat(many);
+                rest.next_if_eq(&'?');
+                continue;
+            }
             '*' | '?' => {
                 last.clear();
+                rest.next_if_eq(&'?');
                 continue;
             }
             '{' => {
                 let counts: String = rest.by_ref().take_while(|it| *it != '}').collect();
                 let least = counts.split(',').next().and_then(|it| it.parse().ok());
                 last = last.repeat(least.unwrap_or(1).min(10_000 / last.len().max(1)));
+                rest.next_if_eq(&'?');
                 continue;
             }
             c => c.into(),
@@ -55,6 +62,11 @@ fn class(rest: &mut Peekable<Chars>) -> char {
         match c {
             ']' if !chars.is_empty() => break,
             '\\' => chars.push(escaped(rest.next().unwrap_or_default())),
+            '[' if rest.next_if_eq(&':').is_some() => {
+                let name: String = rest.by_ref().take_while(|it| *it != ':').collect();
+                rest.next();
+                chars.push(named(&name));
+            }
             c => chars.push(c),
         }
     }
@@ -66,6 +78,17 @@ fn class(rest: &mut Peekable<Chars>) -> char {
         .into_iter()
         .find(|it| !chars.contains(it));
     other.unwrap_or_default()
+}
+
+/// A character of a class with a name, such as `[:upper:]`.
+fn named(class: &str) -> char {
+    match class {
+        "upper" => 'A',
+        "digit" | "xdigit" => '0',
+        "punct" => '-',
+        "space" | "blank" => ' ',
+        _ => 'a',
+    }
 }
 
 /// A character that an escape stands for.

@@ -167,8 +167,16 @@ closed! {
         #[schemars(regex(pattern = r"^v\d+\.\d+\.\d+$"))]
         pub version: String,
     }
+    a_lazy_repetition: {
+        #[schemars(regex(pattern = "^[[:upper:]][0-9]+?$"))]
+        pub code: String,
+    }
+    a_long_text: {
+        #[schemars(regex(pattern = "^db-[a-z]+$"), length(min = 8))]
+        pub name: String,
+    }
     an_example: {
-        #[schemars(regex(pattern = "^[[:upper:]]{3}$"), example = &"ABC")]
+        #[schemars(regex(pattern = r"^\p{Lu}{3}$"), example = &"ABC")]
         pub code: String,
     }
     an_array: { pub window: [u16; 2], }
@@ -194,7 +202,7 @@ closed! {
     }
 }
 
-/// No value is known for a pattern, or for a rule.
+/// No value is known for a pattern.
 mod unknown {
     use super::*;
 
@@ -207,18 +215,19 @@ mod unknown {
 
     #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
     pub struct Code {
-        #[schemars(regex(pattern = "^[[:upper:]]{3}$"))]
+        #[schemars(regex(pattern = r"^\p{Lu}{3}$"))]
         code: String,
         size: u8,
     }
 }
 
-mod impossible {
+/// No object is known for a rule.
+mod single {
     use super::*;
 
     #[derive(CustomResource, Clone, Debug, Deserialize, Serialize, kube::KubeSchema)]
     #[kube(group = "test.example.com", version = "v1", kind = "Other", namespaced)]
-    #[kube(validation = "self.spec.text == 'an unusual text'")]
+    #[kube(validation = "self.metadata.name == 'cluster'")]
     pub struct OtherSpec {
         pub text: String,
     }
@@ -233,10 +242,5 @@ fn a_type_that_no_object_checks_needs_an_example() {
         findings[0].to_string().contains("#[schemars(example = …)]"),
         "{findings:#?}"
     );
-    let findings = finished::<impossible::Other>().unwrap_err();
-    assert_eq!((findings.len(), findings[0].field.as_str()), (1, ""), "{findings:#?}");
-    assert!(
-        findings[0].to_string().contains("#[schemars(example = …)]"),
-        "{findings:#?}"
-    );
+    assert!(finished::<single::Other>().is_ok(), "no example would help");
 }
