@@ -121,6 +121,7 @@ fn structs_that_contain_themselves_and_derive_kube_schema_are_reported() {
     let found = of(&[("a.rs", &tree("pub(crate) children: Option<Vec<Tree>>,"))]);
     let start = "`Tree`, `children`: the type derives `KubeSchema` and contains itself (a.rs:3)\n\nhint: the type contains itself";
     assert!(found.len() == 1 && found[0].starts_with(start), "{found:?}");
+    assert_eq!(of(&[("a.rs", &tree("children: Vec<crate::a::Tree>,"))]).len(), 1);
     let part = "#[derive(KubeSchema)] struct Part { a: BTreeMap<String, (u8, Part2)> }";
     let both = of(&[
         ("a.rs", &tree("part: Box<Part>,")),
@@ -133,6 +134,15 @@ fn structs_that_contain_themselves_and_derive_kube_schema_are_reported() {
         ("children: Vec<core::Tree>,", part),
         ("#[schemars(with = \"Vec<Value>\")] children: Vec<Tree>,", part),
         ("#[serde(skip)] children: Vec<Tree>,", part),
+        ("of: PhantomData<Tree>,", part),
+        (
+            "part: Part, } mod a { #[derive(KubeSchema)] struct Part { tree: Tree } } mod b { #[derive(KubeSchema)] struct Part {",
+            part,
+        ),
+        (
+            "a: u8 } #[cfg(test)] mod tests { #[derive(KubeSchema)] struct Part { part: Part }",
+            part,
+        ),
         ("part: Part,", "#[derive(JsonSchema)] struct Part { tree: Tree }"),
         (
             "part: Part,",
