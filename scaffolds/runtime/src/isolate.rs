@@ -138,6 +138,7 @@ mod tests {
             "client/mod.rs: pub struct WriteGate(",
             "context/blocked.rs: type Ask =",
             "context/blocked.rs: type Ask =",
+            "context/shared.rs: pub(crate) knows:",
             "controller/sources.rs: pub(super) type SourceFn<K> =",
             "informer/config.rs: pub type Transform<K> =",
             "informer/presence.rs: type Handler =",

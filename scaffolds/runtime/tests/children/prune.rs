@@ -186,7 +186,7 @@ async fn two_controllers_of_one_kind_leave_each_others_objects_alone() {
     assert!(deleted.len() == 1 && deleted[0].contains("/former"), "{deleted:?}");
     assert_eq!(
         world.writes("/api/v1").len(),
-        8,
+        7,
         "each object is created, and the former one deleted"
     );
 }

@@ -308,7 +308,7 @@ impl World {
 
 /// A name of a field manager in a query.
 fn form_encoded(manager: &str) -> String {
-    manager.replace('/', "%2F").replace('@', "%40")
+    manager.replace('/', "%2F").replace('@', "%40").replace(' ', "%20")
 }
 
 fn forget_the_run(object: &mut Value) {
