@@ -18,6 +18,7 @@ use kube::{
 };
 use kubewright_runtime::{Manager, Operator, Options};
 use kubewright_webhooks::Hub;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -35,14 +36,8 @@ const REMOVAL: &str = include_str!("../../../../scaffolds/manifests/src/removal/
 mod v1 {
     use super::*;
 
-    #[derive(CustomResource, Clone, Debug, Deserialize, Serialize)]
-    #[kube(
-        group = "other.example.com",
-        version = "v1",
-        kind = "Widget",
-        namespaced,
-        schema = "disabled"
-    )]
+    #[derive(CustomResource, Clone, Debug, Deserialize, Serialize, JsonSchema)]
+    #[kube(group = "other.example.com", version = "v1", kind = "Widget", namespaced)]
     pub struct WidgetSpec {
         pub target: String,
     }
@@ -51,14 +46,8 @@ mod v1 {
 mod v2 {
     use super::*;
 
-    #[derive(CustomResource, Clone, Debug, Deserialize, Serialize)]
-    #[kube(
-        group = "other.example.com",
-        version = "v2",
-        kind = "Widget",
-        namespaced,
-        schema = "disabled"
-    )]
+    #[derive(CustomResource, Clone, Debug, Deserialize, Serialize, JsonSchema)]
+    #[kube(group = "other.example.com", version = "v2", kind = "Widget", namespaced)]
     pub struct WidgetSpec {
         pub host: String,
         pub port: u16,
