@@ -16,7 +16,7 @@ use crate::status::Status;
 /// The errors of strict decoding, in the server's words: `unknown field "spec.foo"`, `duplicate field "spec.a"`.
 pub type StrictErrors = Vec<String>;
 
-/// The empty lists and maps of a built-in kind's object that are kept. See [`Decoding::empties`].
+/// The empty lists and maps of a built-in kind's object that are kept. See `Decoding::empties`.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Empties {
     /// The empty values that Go's encoder writes, and those that the kind's rules distinguish from absent ones.
