@@ -45,6 +45,7 @@ impl<K: AnyObject> Controller<K> {
     }
 
     /// The worker, connected to the caches for as long as the manager, and the number of its workers.
+    #[cfg(feature = "testing")]
     pub(crate) fn connect(
         self,
         manager: &Manager,
