@@ -63,8 +63,8 @@ use crate::{
 ///
 /// # Start and stop
 ///
-/// Caches are filled first, but for those of kinds that the operator [converts](Manager::converts); then, with leader election, the lease is acquired; then the workers start: a standby's
-/// caches are warm. A standby does not remember keys: every object is reconciled when it becomes the leader. After the
+/// Caches are filled first, but for those of kinds that the operator [converts](Manager::converts); then, with leader
+/// election, the lease is acquired; then the workers start: a standby's caches are warm. A standby does not remember keys: every object is reconciled when it becomes the leader. After the
 /// signal no more keys are handed out, running reconciles get `--graceful-shutdown-timeout` (30 s) to end, events are
 /// flushed, and the lease is released last. If reconciles had to be cancelled, it is not released, but left to expire:
 /// one of their requests may still be in progress. A lost lease ends everything at once, with an error. A panic of a

@@ -30,7 +30,7 @@ fn branch(rest: &mut Peekable<Chars>, many: usize) -> String {
             '.' => "a".to_owned(),
             '^' | '$' => continue,
             '+' => {
-                last = last.repeat(many);
+                last = repeated(&last, many);
                 rest.next_if_eq(&'?');
                 continue;
             }
@@ -42,7 +42,7 @@ fn branch(rest: &mut Peekable<Chars>, many: usize) -> String {
             '{' => {
                 let counts: String = rest.by_ref().take_while(|it| *it != '}').collect();
                 let least = counts.split(',').next().and_then(|it| it.parse().ok());
-                last = last.repeat(least.unwrap_or(1).min(10_000 / last.len().max(1)));
+                last = repeated(&last, least.unwrap_or(1));
                 rest.next_if_eq(&'?');
                 continue;
             }
@@ -52,6 +52,11 @@ fn branch(rest: &mut Peekable<Chars>, many: usize) -> String {
         last = operand;
     }
     text + &last
+}
+
+/// At most some ten thousand characters: repetitions may be inside each other.
+fn repeated(operand: &str, times: usize) -> String {
+    operand.repeat(times.min(10_000 / operand.len().max(1)))
 }
 
 /// A character of a class, whose first bracket has been read.
