@@ -78,10 +78,19 @@ impl<'a, K: AnyObject> Requests<'a, K> {
 
     /// Creates the object, and returns it with packed `managedFields`; fails with 409 if an object of this name exists.
     pub(crate) async fn create(&self, object: &Value, manager: &str) -> Result<K> {
+        self.post(object, manager, false).await
+    }
+
+    /// As [`create`](Self::create), but nothing is stored: returns what would be.
+    pub(crate) async fn try_create(&self, object: &Value, manager: &str) -> Result<K> {
+        self.post(object, manager, true).await
+    }
+
+    async fn post(&self, object: &Value, manager: &str, dry_run: bool) -> Result<K> {
         self.check_place()?;
         let params = PostParams {
+            dry_run,
             field_manager: Some(manager.to_owned()),
-            ..PostParams::default()
         };
         let body = serde_json::to_vec(object).map_err(kube::Error::SerdeError)?;
         let request = self.request.create(&params, body).map_err(build)?;

@@ -1,11 +1,12 @@
 //! Keeps a desired number of Pods, as a ReplicaSet does.
 
 use std::{
-    collections::HashSet,
+    collections::{BTreeMap, HashSet},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
 };
 
-use k8s_openapi::api::core::v1::Pod;
+use k8s_openapi::{api::core::v1::Pod, jiff::Timestamp};
 use serde_json::Value;
 
 use super::{Context, claim::uid, orphans::matches};
@@ -23,6 +24,9 @@ use crate::{
 /// The most Pods that one reconcile creates or deletes: `BurstReplicas` of the ReplicaSet controller (Kubernetes 1.37).
 /// The rest is left to a later reconcile, after reconciles of other objects.
 const BURST: usize = 500;
+
+/// The time after which another Pod is tried, if the API server's admission has changed the last one.
+const DISOWNED_DELAY: Duration = Duration::from_secs(5 * 60);
 
 /// Objects (by uid) that this process has deleted and that are still cached.
 #[derive(Default)]
@@ -62,6 +66,30 @@ impl Drop for Deleting<'_> {
         if !self.stays {
             self.of.lock().remove(&self.uid);
         }
+    }
+}
+
+/// Owners whose last created Pod was not theirs as the API server has stored it: its admission had changed a claimed label, or
+/// the owner. Their next Pod is tried by a dry run first: a created one would wake the owner, which would create the next.
+#[derive(Default)]
+pub(crate) struct Disowned(Mutex<HashSet<ObjectKey>>);
+
+impl Disowned {
+    fn has(&self, owner: &ObjectKey) -> bool {
+        self.lock().contains(owner)
+    }
+
+    fn add(&self, owner: &ObjectKey) {
+        self.lock().insert(owner.clone());
+    }
+
+    /// Removes an owner that is gone, or whose Pods are its own again.
+    pub(crate) fn forget_owner(&self, owner: &ObjectKey) {
+        self.lock().remove(owner);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashSet<ObjectKey>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -109,7 +137,9 @@ impl<K: AnyObject> Context<K> {
     ///
     /// [`Error::Setup`] if the controller does not declare `claims::<Pod>`, or if a Pod is to be created and the template lacks
     /// labels that it selects; [`Error::Kube`] if a request fails: the
-    /// rest is left to the next reconcile, so an exhausted quota does not cause many failing requests.
+    /// rest is left to the next reconcile, so an exhausted quota does not cause many failing requests; [`Error::Terminal`] with
+    /// the reason `PodChanged` if the API server's admission, such as a webhook, changes a claimed label or the owner of a
+    /// created Pod: the Pod is deleted, and the next one is tried after five minutes, by a dry run.
     ///
     /// # Caveats
     ///
@@ -167,6 +197,19 @@ impl<K: AnyObject> Context<K> {
             let requests = Requests::beside(&self.shared.client, &kind, &key);
             let complete = self.complete(&kind, pod, &key, &ownership)?;
             self.check_claim(&complete["metadata"]["labels"])?;
+            let claimed = self.claimed_labels(&kind)?;
+            let is_own = |pod: &Pod| controller_of(pod).is_some_and(|controller| controller.uid == owner.uid);
+            if self.shared.state.disowned.has(&self.key) {
+                match requests.try_create(&complete, &self.shared.manager).await {
+                    Ok(made) if is_own(&made) && matches(&made, &claimed) => {
+                        self.shared.state.disowned.forget_owner(&self.key);
+                    }
+                    Ok(made) => return Err(self.changed(&made, &claimed)),
+                    // It exists: see below.
+                    Err(error) if error.code() == Some(409) => {}
+                    Err(error) => return Err(error),
+                }
+            }
             let (made, found) = match requests.create(&complete, &self.shared.manager).await {
                 Ok(made) => {
                     kept.created += 1;
@@ -179,9 +222,14 @@ impl<K: AnyObject> Context<K> {
                 },
                 Err(error) => return Err(error),
             };
-            let is_own = controller_of(&made).is_some_and(|controller| controller.uid == owner.uid);
+            let is_own = is_own(&made);
+            if !found && !(is_own && matches(&made, &claimed)) {
+                self.shared.state.disowned.add(&self.key);
+                requests.delete(key.name(), uid(&made)).await?;
+                return Err(self.changed(&made, &claimed));
+            }
             // A cache that selects by labels may not have it, so it is compared here.
-            if found && is_own && !matches(&made, &self.claimed_labels(&kind)?) {
+            if found && is_own && !matches(&made, &claimed) {
                 self.release(&kind, &made).await?;
                 continue;
             }
@@ -205,6 +253,24 @@ impl<K: AnyObject> Context<K> {
                 "the template of `keep_pods` lacks the label `{name}={value}`, which `.claims::<Pod>` selects\n\nhint: set it in the template"
             ))),
         }
+    }
+
+    /// The error about a Pod that is not this object's, although its creator meant it to be.
+    fn changed(&self, made: &Pod, claimed: &BTreeMap<String, String>) -> Error {
+        let labels = made.metadata.labels.as_ref();
+        let changed = claimed
+            .iter()
+            .find(|(name, value)| labels.and_then(|labels| labels.get(*name)) != Some(value));
+        let what = match changed {
+            Some((name, value)) => format!("the label `{name}={value}`, by which it is claimed"),
+            None => "its owner".to_owned(),
+        };
+        let name = made.metadata.name.as_deref().unwrap_or_default();
+        let text = format!(
+            "Pod `{name}`: the API server's admission has changed {what}, so it is not kept\n\nhint: a mutating webhook or policy of the cluster does that: exclude these Pods from it"
+        );
+        let later = self.now().saturating_add(DISOWNED_DELAY).unwrap_or(Timestamp::MAX);
+        Error::terminal("PodChanged", text).with_deadline(later)
     }
 
     fn counts(&self, pod: &Pod) -> bool {

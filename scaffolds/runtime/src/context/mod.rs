@@ -23,7 +23,7 @@ use kube::Client;
 pub(crate) use self::{
     blocked::Blocked,
     cache::OWNER_INDEX,
-    keep_pods::Deleted,
+    keep_pods::{Deleted, Disowned},
     losses::Losses,
     orphans::{ORPHAN_INDEX, Selector, orphan_handler, orphan_namespace},
     shared::{ControllerState, InFlight, KindSource, ReconcileShared, Sent, Writes},

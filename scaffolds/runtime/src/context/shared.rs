@@ -9,7 +9,7 @@ use std::{
 use kube::Client;
 use serde_json::Value;
 
-use super::{Blocked, Deleted, Losses, Selector, Unchosen};
+use super::{Blocked, Deleted, Disowned, Losses, Selector, Unchosen};
 use crate::{
     child::{Applies, ChildLabel},
     clock::Clock,
@@ -63,6 +63,7 @@ pub(crate) struct ControllerState {
     pub(crate) blocked: Blocked,
     pub(crate) unchosen: Unchosen,
     pub(crate) deleted: Deleted,
+    pub(crate) disowned: Disowned,
     pub(crate) losses: Losses,
     pub(crate) in_flight: InFlight,
 }
@@ -77,6 +78,7 @@ impl ControllerState {
             blocked: Blocked::default(),
             unchosen: Unchosen::default(),
             deleted: Deleted::default(),
+            disowned: Disowned::default(),
             losses: Losses::default(),
             in_flight: InFlight::default(),
         })

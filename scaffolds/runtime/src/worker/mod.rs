@@ -198,6 +198,7 @@ impl<K: AnyObject> Worker<K> {
             // Gone, or undecodable, which the informer reports.
             self.shared.state.queue.forget(&key);
             self.shared.state.losses.forget_owner(&key);
+            self.shared.state.disowned.forget_owner(&key);
             self.traces.forget(&key);
             return;
         };

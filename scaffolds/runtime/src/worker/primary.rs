@@ -53,6 +53,7 @@ impl<K: AnyObject> PrimaryEvents<K> {
             self.state.blocked.forget_owner(&key);
             self.state.unchosen.forget_owner(&key);
             self.state.losses.forget_owner(&key);
+            self.state.disowned.forget_owner(&key);
         }
         let was_own = match delta {
             Delta::Updated { old, new } => is_own_write(&self.state.in_flight, &key, &**old, &**new),

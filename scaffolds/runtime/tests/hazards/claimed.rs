@@ -174,3 +174,54 @@ async fn what_a_process_did_not_claim_before_it_died_the_next_one_claims() {
 async fn what_a_process_claimed_last_before_it_died_is_not_claimed_twice() {
     at_each_write(Fault::Dies { stored: true }).await;
 }
+
+/// A policy that removes this field of each new Pod.
+fn remove_of_new_pods(world: &World, path: &str) {
+    const GROUP: &str = "admissionregistration.k8s.io/v1";
+    let rule = json!({"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods"]});
+    let expression = format!("[JSONPatch{{op: \"remove\", path: \"{path}\"}}]");
+    let policy = json!({
+        "apiVersion": GROUP, "kind": "MutatingAdmissionPolicy", "metadata": {"name": "remove"},
+        "spec": {
+            "matchConstraints": {"resourceRules": [rule]},
+            "mutations": [{"patchType": "JSONPatch", "jsonPatch": {"expression": expression}}],
+            "reinvocationPolicy": "Never",
+        },
+    });
+    world.post(&format!("/apis/{GROUP}/mutatingadmissionpolicies"), &policy);
+    let binding = json!({
+        "apiVersion": GROUP, "kind": "MutatingAdmissionPolicyBinding", "metadata": {"name": "remove"},
+        "spec": {"policyName": "remove"},
+    });
+    world.post(&format!("/apis/{GROUP}/mutatingadmissionpolicybindings"), &binding);
+}
+
+/// Each Pod that is created and deleted wakes its owner.
+#[tokio::test(start_paused = true)]
+async fn pods_that_admission_changes_are_not_created_again_and_again() {
+    for path in ["/metadata/labels/of", "/metadata/ownerReferences"] {
+        let world = world();
+        remove_of_new_pods(&world, path);
+        world.put(&at("a"), foobar("2"));
+        let running = start(&world);
+        seconds(3600).await;
+        assert_eq!(world.list(PODS), Vec::<Value>::new(), "{path}");
+        assert_eq!(world.requests(&format!("DELETE {PODS}")).len(), 1, "{path}");
+        let tried = world.requests(&format!("POST {PODS}")).len();
+        assert!(
+            (2..=20).contains(&tried),
+            "{path}: at most one in five minutes, not {tried}"
+        );
+        let ready = world.object(&at("a")).unwrap()["status"]["conditions"][0].clone();
+        assert_eq!(ready["reason"], "PodChanged", "{path}: {ready}");
+
+        world.delete("/apis/admissionregistration.k8s.io/v1/mutatingadmissionpolicies/remove");
+        world.edit(&at("a"), |object| object["spec"]["target"] = json!("2 leave"));
+        seconds(400).await;
+        assert_eq!(
+            pods(&world).into_iter().collect::<Vec<_>>(),
+            [("\"a\" of a".to_owned(), 2)]
+        );
+        assert!(running.stop().await.is_ok());
+    }
+}
