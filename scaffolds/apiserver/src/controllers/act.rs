@@ -19,6 +19,11 @@ use crate::{
 /// The user agent of the writes, from which managedFields take the manager.
 pub(super) const MANAGER: &str = "kube-controller-manager";
 
+/// Whether a write was refused because the object has changed, exists already or is gone. Another change in the feed shows it.
+pub(super) fn is_outdated(status: &Status) -> bool {
+    [404, 409].contains(&status.code)
+}
+
 /// The resource of a key, in the storage version; `None` while it is not served.
 pub(super) fn resource(core: &Core, stored: &str) -> Option<Arc<Resource>> {
     core.catalogue.snapshot().stored(stored).cloned()

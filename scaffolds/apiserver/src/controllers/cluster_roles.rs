@@ -10,11 +10,12 @@ use std::{
 
 use serde_json::{Value, json};
 
-use super::act;
+use super::{act, retries::Retries};
 use crate::{
     effects::Cluster,
     select::LabelSelector,
     state::Core,
+    status::Status,
     store::{Change, ChangeKind, Key, Range, Record},
 };
 
@@ -28,6 +29,8 @@ pub(super) struct ClusterRoles {
     aggregates: BTreeMap<String, Aggregate>,
     /// The aggregates whose rules may be out of date.
     stale: BTreeSet<String>,
+    /// The aggregates whose update was refused.
+    retries: Retries<String>,
 }
 
 /// One aggregating ClusterRole.
@@ -55,6 +58,7 @@ impl ClusterRoles {
         }
         self.aggregates.remove(name);
         self.stale.remove(name);
+        self.retries.forget(name);
         for (other, aggregate) in &mut self.aggregates {
             if aggregate.chosen.remove(name) {
                 self.stale.insert(other.clone());
@@ -71,9 +75,22 @@ impl ClusterRoles {
     pub async fn work(&mut self, cluster: &Arc<Cluster>) {
         for name in std::mem::take(&mut self.stale) {
             if let Some(aggregate) = self.aggregates.get(&name) {
-                aggregate.write(cluster, &name).await;
+                match aggregate.write(cluster, &name).await {
+                    Err(status) if !act::is_outdated(&status) => self.retries.failed(&name, cluster.core.now()),
+                    _ => self.retries.forget(&name),
+                }
             }
         }
+    }
+
+    /// When the next refused update is due again.
+    pub fn next_retry(&self) -> Option<i64> {
+        self.retries.next()
+    }
+
+    /// Adds the aggregates whose refused update is due again.
+    pub fn retry(&mut self, now: i64) {
+        self.stale.extend(self.retries.due(now));
     }
 
     fn seen(&mut self, core: &Core, record: &Record) {
@@ -119,13 +136,13 @@ impl Aggregate {
         self.selectors.iter().any(|selector| selector.matches(role.labels()))
     }
 
-    async fn write(&self, cluster: &Arc<Cluster>, name: &str) {
+    async fn write(&self, cluster: &Arc<Cluster>, name: &str) -> Result<(), Status> {
         let Some(role) = cluster.core.store.get(&Key::new(RESOURCE, "", name)) else {
-            return;
+            return Ok(());
         };
         let rules = self.rules(&cluster.core);
         if rules == of(&role) {
-            return;
+            return Ok(());
         }
         let mut wanted = json!({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole",
             "metadata": {"name": name}});
@@ -133,8 +150,8 @@ impl Aggregate {
         if !rules.is_empty() {
             wanted["rules"] = Value::from(rules);
         }
-        // If the role is gone or has changed meanwhile, that change causes another update.
-        let _ = act::apply(cluster, &Key::new(RESOURCE, "", name), MANAGER, &wanted).await;
+        act::apply(cluster, &Key::new(RESOURCE, "", name), MANAGER, &wanted).await?;
+        Ok(())
     }
 
     /// The rules in the order of the selectors, then of the roles' names, each rule once.

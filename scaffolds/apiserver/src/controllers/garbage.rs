@@ -8,7 +8,8 @@
 //!
 //! After a change it examines the object, its owners that wait for it, and, when the object is deleted or begins to
 //! wait for its dependents, these dependents. When a kind begins to be served, it examines the objects that wait for
-//! that kind. It examines no other objects, however many have owners.
+//! that kind. After a refused write it examines the object again, with a growing delay. It examines no other objects,
+//! however many have owners.
 
 use std::{
     collections::{HashMap, HashSet, VecDeque},
@@ -22,6 +23,7 @@ use super::{
     act,
     free::{self, keep_owners, remove_finalizer, unblock_owners},
     graph::{Graph, Node, OwnedObject, Owner, Uid},
+    retries::Retries,
     waiting::Waiting,
 };
 use crate::{
@@ -45,6 +47,8 @@ pub(super) struct Garbage {
     /// are known to be gone.
     gone: HashMap<Uid, Gone>,
     waiting: Waiting,
+    /// The objects about which a write was refused.
+    retries: Retries<Uid>,
 }
 
 /// The evidence that an owner is gone.
@@ -102,6 +106,7 @@ impl Garbage {
         let old = if node.matters() {
             self.graph.set(node)
         } else {
+            self.retries.forget(&uid);
             self.graph.remove(&uid)
         };
         self.waiting.forget(&uid);
@@ -126,6 +131,7 @@ impl Garbage {
         let uid = Uid::from(metadata.uid);
         let known = self.graph.remove(&uid);
         self.waiting.forget(&uid);
+        self.retries.forget(&uid);
         if self.graph.has_dependents(&uid) {
             let key = record.key.clone();
             self.gone.insert(Arc::clone(&uid), Gone::Seen { key, kind });
@@ -154,6 +160,7 @@ impl Garbage {
             return;
         };
         cluster.core.store.look(1);
+        self.waiting.forget(&uid);
         let done = if node.orphans() {
             self.orphan(cluster, &node).await
         } else if node.waits() {
@@ -163,8 +170,24 @@ impl Garbage {
         } else {
             Ok(())
         };
-        if done.is_err() {
-            self.waiting.for_any(&uid);
+        match done {
+            Ok(()) => self.retries.forget(&uid),
+            Err(_) => {
+                self.waiting.for_any(&uid);
+                self.retries.failed(&uid, cluster.core.now());
+            }
+        }
+    }
+
+    /// When the next object is due about which a write was refused.
+    pub fn next_retry(&self) -> Option<i64> {
+        self.retries.next()
+    }
+
+    /// Queues the objects that are due.
+    pub fn retry(&mut self, now: i64) {
+        for uid in self.retries.due(now) {
+            self.look_at(&uid);
         }
     }
 

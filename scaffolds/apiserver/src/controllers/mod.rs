@@ -3,7 +3,8 @@
 //! kube-apiserver alone has none of them.
 //!
 //! They write through the registry as clients do, one after the other. The work for a change is proportional to that
-//! change, however many objects there are: each controller keeps an index of what it needs, updated by the changes.
+//! change, however many objects there are: each controller keeps an index of what it needs, updated by the changes. After a
+//! refused write they try again: after one second, then after twice as long each time, at most 64 seconds.
 
 mod act;
 pub(crate) mod bootstrap;
@@ -16,12 +17,18 @@ mod graph;
 mod namespaces;
 mod policy_types;
 mod quotas;
+mod retries;
 mod root_ca;
 mod service_accounts;
+mod upkeep;
 mod waiting;
 pub(crate) mod workloads;
 
-use std::sync::{Arc, Weak};
+use std::{
+    future,
+    sync::{Arc, Weak},
+    time::Duration,
+};
 
 use futures::FutureExt;
 use tokio::{
@@ -32,12 +39,13 @@ use tokio::{
 use crate::{
     effects::Cluster,
     state::Core,
-    store::{Change, ChangeKind, Record},
+    store::{Change, ChangeKind, Key, Record},
 };
 use cluster_roles::ClusterRoles;
 use garbage::Garbage;
 use namespaces::Namespaces;
 use quotas::Quotas;
+use upkeep::Upkeep;
 
 /// The number of objects that a controller processes before the others have their turn.
 const SLICE: usize = 64;
@@ -122,7 +130,7 @@ pub(crate) fn start(cluster: &Arc<Cluster>, settings: ControllerSettings, runtim
 async fn run(cluster: Weak<Cluster>, settings: ControllerSettings) {
     let mut worker = Worker {
         controllers: settings.controllers,
-        authority: settings.authority,
+        upkeep: Upkeep::new(settings),
         garbage: Garbage::default(),
         namespaces: Namespaces::default(),
         cluster_roles: ClusterRoles::default(),
@@ -140,13 +148,14 @@ async fn follow(cluster: &Weak<Cluster>, worker: &mut Worker) -> Option<()> {
     worker.begin(&cluster.upgrade()?, &records).await;
     drop(records);
     loop {
-        let is_idle = worker.is_idle(&cluster.upgrade()?.core);
+        let (is_idle, retry) = worker.plan(&cluster.upgrade()?.core);
         let next = if is_idle {
             tokio::select! {
                 biased;
                 next = changes.next() => Some(next),
                 changed = served.changed() => changed.ok().map(|()| None)?,
                 ended = charged.changed() => ended.ok().map(|()| None)?,
+                () = pause(retry) => None,
             }
         } else {
             // Read changes first: the history must not be compacted beyond them while there is much work.
@@ -166,13 +175,22 @@ async fn follow(cluster: &Weak<Cluster>, worker: &mut Worker) -> Option<()> {
             worker.quotas.look_again();
         }
         worker.quotas.failed(&cluster.core);
+        worker.retry(&cluster).await;
         worker.work(&cluster).await;
+    }
+}
+
+/// Ends after this time; never without one.
+async fn pause(time: Option<Duration>) {
+    match time {
+        Some(time) => tokio::time::sleep(time).await,
+        None => future::pending().await,
     }
 }
 
 struct Worker {
     controllers: Controllers,
-    authority: String,
+    upkeep: Upkeep,
     garbage: Garbage,
     namespaces: Namespaces,
     cluster_roles: ClusterRoles,
@@ -195,10 +213,11 @@ impl Worker {
             self.quotas.begin(&cluster.core, records);
         }
         for record in records {
-            if &*record.key.resource == crate::flow::SCHEMAS {
-                flow::follow(cluster, record).await;
+            // Each FlowSchema is looked at itself.
+            if &*record.key.resource != crate::flow::LEVELS {
+                self.upkeep.follow(cluster, &record.key, false).await;
             }
-            self.settle(cluster, record).await;
+            self.see_namespace(&cluster.core, &record.key);
         }
     }
 
@@ -222,41 +241,39 @@ impl Worker {
             if self.controllers.resource_quotas {
                 self.quotas.follow(core, change);
             }
-            flow::follow(cluster, &change.record).await;
+            self.upkeep.follow(cluster, &change.record.key, is_gone).await;
             if !is_gone {
-                self.settle(cluster, &change.record).await;
-            }
-            if self.controllers.service_accounts {
-                self.provide(cluster, &change.record, is_gone).await;
+                self.see_namespace(core, &change.record.key);
             }
         }
     }
 
-    /// Restores what a namespace has to have, after a change of it.
-    async fn provide(&self, cluster: &Arc<Cluster>, record: &Record, is_gone: bool) {
-        let namespace = &record.key.namespace;
-        if root_ca::is_one(&record.key) {
-            root_ca::provide(cluster, namespace, &self.authority).await;
-        } else if is_gone && service_accounts::is_one(&record.key) {
-            service_accounts::provide(cluster, namespace).await;
+    /// Passes a namespace to the controller that empties it.
+    fn see_namespace(&mut self, core: &Core, key: &Key) {
+        if self.controllers.namespaces && &*key.resource == namespaces::RESOURCE {
+            self.namespaces.seen(core, &key.name);
         }
     }
 
-    /// Passes a namespace or policy to the controllers that maintain it.
-    async fn settle(&mut self, cluster: &Arc<Cluster>, record: &Record) {
-        if self.controllers.policy_types {
-            policy_types::check(cluster, record).await;
-        }
-        if &*record.key.resource != namespaces::RESOURCE {
-            return;
-        }
-        if self.controllers.namespaces {
-            self.namespaces.seen(&cluster.core, &record.key.name);
-        }
-        if self.controllers.service_accounts {
-            service_accounts::provide(cluster, &record.key.name).await;
-            root_ca::provide(cluster, &record.key.name, &self.authority).await;
-        }
+    /// Whether there is no work now, and the time until the next attempt after a refused write.
+    fn plan(&self, core: &Core) -> (bool, Option<Duration>) {
+        let next = [
+            self.garbage.next_retry(),
+            self.cluster_roles.next_retry(),
+            self.quotas.next_retry(),
+            self.upkeep.next_retry(),
+        ];
+        let next = next.into_iter().flatten().min();
+        (self.is_idle(core), next.map(|at| retries::until(core, at)))
+    }
+
+    /// Lets each controller try the refused writes again that are due.
+    async fn retry(&mut self, cluster: &Arc<Cluster>) {
+        let now = cluster.core.now();
+        self.garbage.retry(now);
+        self.cluster_roles.retry(now);
+        self.quotas.retry(now);
+        self.upkeep.retry(cluster).await;
     }
 
     fn is_idle(&self, core: &Core) -> bool {

@@ -12,24 +12,28 @@ use crate::{
     meta, openapi,
     policies::{ParameterKind, PolicyKind},
     resource::Resource,
-    store::Record,
+    status::Status,
+    store::Key,
 };
 
 /// The field manager of the status.
 const MANAGER: &str = "validatingadmissionpolicy-status";
 /// The number of kinds after which no further one is looked for.
 const MOST_KINDS: usize = 10;
-const RESOURCE: &str = PolicyKind::Validating.policies();
+pub(super) const RESOURCE: &str = PolicyKind::Validating.policies();
 
 /// Writes the status of a policy whose present generation has not been checked.
-pub(super) async fn check(cluster: &Arc<Cluster>, record: &Record) {
-    if &*record.key.resource != RESOURCE {
-        return;
-    }
+///
+/// # Errors
+/// The Status of the refused write.
+pub(super) async fn check(cluster: &Arc<Cluster>, key: &Key) -> Result<(), Status> {
+    let Some(record) = cluster.core.store.get(key) else {
+        return Ok(());
+    };
     let policy: Value = serde_json::from_slice(&record.object).unwrap_or_default();
     let generation = meta::number(&policy, "generation").unwrap_or_default();
     if generation <= policy["status"]["observedGeneration"].as_i64().unwrap_or_default() {
-        return;
+        return Ok(());
     }
     let warnings = warnings(&cluster.core.catalogue.snapshot(), &policy["spec"]);
     let mut checked = Map::new();
@@ -38,11 +42,11 @@ pub(super) async fn check(cluster: &Arc<Cluster>, record: &Record) {
     }
     let wanted = json!({
         "apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingAdmissionPolicy",
-        "metadata": {"name": record.key.name},
+        "metadata": {"name": key.name},
         "status": {"observedGeneration": generation, "typeChecking": checked},
     });
-    // If the policy is gone or has changed meanwhile, that change causes another check.
-    let _ = act::apply_status(cluster, &record.key, MANAGER, &wanted).await;
+    act::apply_status(cluster, key, MANAGER, &wanted).await?;
+    Ok(())
 }
 
 /// The warnings about each expression: its errors with each kind, in the order of the kinds.

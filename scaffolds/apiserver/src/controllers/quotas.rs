@@ -10,12 +10,13 @@ use std::{
 
 use serde_json::{Value, json};
 
-use super::act;
+use super::{act, retries::Retries};
 use crate::{
     catalogue::Snapshot,
     effects::Cluster,
     quota::{self, Amounts, Measure, Quota},
     state::Core,
+    status::Status,
     store::{Change, ChangeKind, Key, Record},
 };
 
@@ -26,6 +27,8 @@ pub(super) struct Quotas {
     counted: BTreeMap<String, BTreeMap<String, CountedQuota>>,
     /// The namespaces whose quotas may show a usage that differs from their objects.
     stale: BTreeSet<String>,
+    /// The namespaces with a quota whose status was refused.
+    retries: Retries<String>,
     /// The last change that was added.
     revision: u64,
 }
@@ -90,10 +93,25 @@ impl Quotas {
     pub async fn work(&mut self, cluster: &Arc<Cluster>) {
         let ready: Vec<String> = self.stale.iter().cloned().collect();
         for namespace in ready {
-            if self.settle(cluster, &namespace).await {
-                self.stale.remove(&namespace);
+            match self.settle(cluster, &namespace).await {
+                Ok(false) => continue,
+                Ok(true) => self.retries.forget(&namespace),
+                Err(_) => self.retries.failed(&namespace, cluster.core.now()),
             }
+            self.stale.remove(&namespace);
         }
+    }
+
+    /// When the next refused status is due again.
+    pub fn next_retry(&self) -> Option<i64> {
+        self.retries.next()
+    }
+
+    /// Adds the namespaces whose refused status is due again.
+    pub fn retry(&mut self, now: i64) {
+        let due = self.retries.due(now).into_iter();
+        self.stale
+            .extend(due.filter(|namespace| self.counted.contains_key(namespace)));
     }
 
     /// Adds a quota, or takes note of its change.
@@ -120,14 +138,19 @@ impl Quotas {
             if quotas.is_empty() {
                 self.counted.remove(&key.namespace);
                 self.stale.remove(&key.namespace);
+                self.retries.forget(&key.namespace);
             }
         }
     }
 
     /// Writes the status of each quota of a namespace that differs. Returns whether there is nothing left to do.
-    async fn settle(&self, cluster: &Arc<Cluster>, namespace: &str) -> bool {
+    ///
+    /// # Errors
+    /// The Status of a refused write.
+    async fn settle(&self, cluster: &Arc<Cluster>, namespace: &str) -> Result<bool, Status> {
         let core = &cluster.core;
         let mut is_settled = true;
+        let mut refusal = None;
         for (name, counted) in self.counted.get(namespace).into_iter().flatten() {
             let key = Key::new(quota::RESOURCE, namespace, name);
             // Read the quota first: whatever is charged from here on changes it, so that the write below conflicts.
@@ -141,11 +164,14 @@ impl Quotas {
             };
             match act::put(cluster, &key, "status", &object).await {
                 Err(status) if status.code == 409 => is_settled = false,
-                // After another refusal, the next change of the namespace is the next attempt.
+                Err(status) if status.code != 404 => refusal = Some(status),
                 _ => {}
             }
         }
-        is_settled
+        match refusal {
+            Some(status) if is_settled => Err(status),
+            _ => Ok(is_settled),
+        }
     }
 }
 

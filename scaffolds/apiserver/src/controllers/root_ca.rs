@@ -5,9 +5,9 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::{act, namespaces};
-use crate::{effects::Cluster, meta, store::Key};
+use crate::{effects::Cluster, meta, status::Status, store::Key};
 
-const RESOURCE: &str = "/configmaps";
+pub(super) const RESOURCE: &str = "/configmaps";
 const NAME: &str = "kube-root-ca.crt";
 /// The annotation and its text are upstream's.
 const DESCRIPTION: (&str, &str) = (
@@ -16,31 +16,34 @@ const DESCRIPTION: (&str, &str) = (
      service IP or kubernetes.default.svc. No other usage is guaranteed across distributions of Kubernetes clusters.",
 );
 
-/// Whether the key is of a ConfigMap `kube-root-ca.crt`.
-pub(super) fn is_one(key: &Key) -> bool {
-    &*key.resource == RESOURCE && key.name == NAME
+/// The key of the ConfigMap of a namespace.
+pub(super) fn key(namespace: &str) -> Key {
+    Key::new(RESOURCE, namespace, NAME)
 }
 
 /// Creates the ConfigMap of a namespace that is not terminating, or restores its contents.
-pub(super) async fn provide(cluster: &Arc<Cluster>, namespace: &str, authority: &str) {
+///
+/// # Errors
+/// The Status of the refused write.
+pub(super) async fn provide(cluster: &Arc<Cluster>, key: &Key, authority: &str) -> Result<(), Status> {
     let read = |key: &Key| {
         let record = cluster.core.store.get(key)?;
         serde_json::from_slice::<Value>(&record.object).ok()
     };
-    let is_active = read(&Key::new(namespaces::RESOURCE, "", namespace)).is_some_and(|it| !meta::is_deleting(&it));
+    let namespace = Key::new(namespaces::RESOURCE, "", &key.namespace);
+    let is_active = read(&namespace).is_some_and(|it| !meta::is_deleting(&it));
     if authority.is_empty() || !is_active {
-        return;
+        return Ok(());
     }
-    let key = Key::new(RESOURCE, namespace, NAME);
     let (name, description) = DESCRIPTION;
     let wanted = json!({"metadata": {"name": NAME, "annotations": {name: description}}, "data": {"ca.crt": authority}});
-    // If another client has written it meanwhile, that change causes another look.
-    let _ = match read(&key) {
-        None => act::post(cluster, &key, &wanted).await,
-        Some(present) if present["data"] == wanted["data"] => return,
+    match read(key) {
+        None => act::post(cluster, key, &wanted).await?,
+        Some(present) if present["data"] == wanted["data"] => return Ok(()),
         Some(mut present) => {
             present["data"] = wanted["data"].clone();
-            act::put(cluster, &key, "", &present).await
+            act::put(cluster, key, "", &present).await?
         }
     };
+    Ok(())
 }

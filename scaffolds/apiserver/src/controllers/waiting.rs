@@ -1,5 +1,6 @@
 //! Objects that the garbage collector cannot process now: an owner is of a kind that is not served, or a write failed.
-//! The former wait until that kind is served, the latter until any kind begins to be served.
+//! The former wait until that kind is served, the latter until any kind begins to be served, or their next
+//! attempt is due.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

@@ -10,7 +10,7 @@ use bytes::Bytes;
 use serde::Deserialize;
 
 /// The key of an object.
-#[derive(Clone, Eq, Hash, PartialEq)]
+#[derive(Clone, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct Key {
     /// Group and plural, for example `apps/deployments` or `/configmaps`. All versions of a kind share it.
     pub resource: Arc<str>,

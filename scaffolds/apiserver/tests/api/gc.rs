@@ -2,6 +2,7 @@
 
 use crate::common::{Wire, wire};
 use serde_json::{Value, json};
+use std::time::Duration;
 
 const MAPS: &str = "/api/v1/namespaces/default/configmaps";
 
@@ -200,4 +201,24 @@ async fn dependents_of_an_unserved_kind_are_orphaned_once_the_kind_is_served() {
     assert!(names(&wire).await.is_empty());
     let freed = wire.get(&format!("{FOOBARS}/one")).await.json();
     assert_eq!(freed["metadata"].get("ownerReferences"), None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_dependent_whose_deletion_was_refused_is_deleted_later() {
+    let wire = wire();
+    let owner = json!({"metadata": {"name": "owner"}});
+    let answer = wire.post("/api/v1/namespaces/default/secrets", owner.to_string()).await;
+    let mut owner = answer.json();
+    owner["kind"] = json!("Secret");
+    make(&wire, "dependent", &[&owner], true).await;
+    wire.refuse("DELETE", "/configmaps").await;
+    let path = "/api/v1/namespaces/default/secrets/owner";
+    wire.send("DELETE", &format!("{path}?propagationPolicy=Foreground"), "")
+        .await;
+    tokio::time::sleep(Duration::from_secs(30)).await;
+    assert_eq!(names(&wire).await, ["dependent"]);
+    wire.allow().await;
+    tokio::time::sleep(Duration::from_secs(120)).await;
+    assert!(names(&wire).await.is_empty());
+    assert_eq!(wire.get(path).await.code, 404);
 }

@@ -36,6 +36,20 @@ async fn a_new_namespace_gets_a_service_account_and_the_certificate_authority() 
 }
 
 #[tokio::test(start_paused = true)]
+async fn the_objects_of_a_namespace_are_created_after_a_refusal() {
+    let wire = wire();
+    read(&wire, "/api/v1/namespaces").await;
+    wire.refuse("CREATE", "/serviceaccounts").await;
+    wire.post("/api/v1/namespaces", r#"{"metadata":{"name":"new"}}"#).await;
+    let account = "/api/v1/namespaces/new/serviceaccounts/default";
+    assert_eq!(read(&wire, account).await["code"], 404);
+    tokio::time::sleep(Duration::from_secs(30)).await;
+    wire.allow().await;
+    tokio::time::sleep(Duration::from_secs(120)).await;
+    assert_eq!(read(&wire, account).await["metadata"]["name"], "default");
+}
+
+#[tokio::test(start_paused = true)]
 async fn the_certificate_authority_of_a_namespace_is_restored() {
     let wire = wire();
     let path = "/api/v1/namespaces/default/configmaps/kube-root-ca.crt";

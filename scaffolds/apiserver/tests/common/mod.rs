@@ -7,8 +7,11 @@ use bytes::Bytes;
 use http::{HeaderName, HeaderValue, Request};
 use http_body_util::{BodyExt, Full};
 use kubewright_apiserver::{ApiServer, Options};
-use serde_json::Value;
+use serde_json::{Value, json};
 use tower::ServiceExt;
+
+/// The path of validating admission policies, and of their bindings, up to `validatingadmission`.
+const POLICIES: &str = "/apis/admissionregistration.k8s.io/v1/validatingadmission";
 
 /// Sends requests to a server within the process.
 #[derive(Clone)]
@@ -67,6 +70,31 @@ impl Wire {
         self.with("content-type", "application/json")
             .send("POST", path, body)
             .await
+    }
+
+    /// Creates a policy that refuses an operation with a resource, for example `DELETE` of `/configmaps`.
+    pub async fn refuse(&self, operation: &str, resource: &str) {
+        let (group, plural) = resource.split_once('/').unwrap();
+        let rule =
+            json!({"apiGroups": [group], "apiVersions": ["*"], "operations": [operation], "resources": [plural]});
+        let policy = json!({"metadata": {"name": "refuse"}, "spec": {
+            "matchConstraints": {"resourceRules": [rule]},
+            "validations": [{"expression": "false", "message": "not now"}],
+        }});
+        let binding =
+            json!({"metadata": {"name": "refuse"}, "spec": {"policyName": "refuse", "validationActions": ["Deny"]}});
+        for (plural, object) in [("policies", policy), ("policybindings", binding)] {
+            let answer = self.post(&format!("{POLICIES}{plural}"), object.to_string()).await;
+            assert_eq!(answer.code, 201, "{}", answer.text);
+        }
+    }
+
+    /// Deletes the policy of [`refuse`](Self::refuse).
+    pub async fn allow(&self) {
+        for plural in ["policybindings", "policies"] {
+            let answer = self.send("DELETE", &format!("{POLICIES}{plural}/refuse"), "").await;
+            assert_eq!(answer.code, 200, "{}", answer.text);
+        }
     }
 
     pub async fn send(&self, method: &str, path: &str, body: impl Into<Bytes>) -> Answer {

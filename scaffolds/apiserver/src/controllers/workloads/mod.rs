@@ -48,6 +48,7 @@ use futures::FutureExt;
 use serde_json::Value;
 use tokio::task::yield_now;
 
+use super::retries::until;
 use crate::{
     effects::Cluster,
     state::Core,
@@ -191,10 +192,9 @@ struct Workloads {
 impl Workloads {
     /// The time until the next decision that no change causes.
     fn wait(&self, core: &Core) -> Duration {
-        let at = self.queue.next().and_then(|at| u64::try_from(at).ok());
-        at.map_or(Duration::from_secs(3600), |at| {
-            Duration::from_secs(at).saturating_sub(core.clock.now())
-        })
+        self.queue
+            .next()
+            .map_or(Duration::from_secs(3600), |at| until(core, at))
     }
 
     /// Indexes the present state of an object, and queues what depends on it.

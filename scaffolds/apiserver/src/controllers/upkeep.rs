@@ -1,0 +1,70 @@
+//! Objects that are maintained one by one from their present state: the conditions of FlowSchemas, the status of policies, and
+//! the ServiceAccount and ConfigMap that every namespace has. After a refused write it looks at the object again, with a growing
+//! delay.
+
+use std::sync::Arc;
+
+use super::{ControllerSettings, act, flow, namespaces, policy_types, retries::Retries, root_ca, service_accounts};
+use crate::{effects::Cluster, flow::SCHEMAS, state::Core, store::Key};
+
+/// The settings, and the objects about which a write was refused.
+pub(super) struct Upkeep {
+    settings: ControllerSettings,
+    retries: Retries<Key>,
+}
+
+impl Upkeep {
+    pub fn new(settings: ControllerSettings) -> Self {
+        Self {
+            settings,
+            retries: Retries::default(),
+        }
+    }
+
+    /// Looks at the objects that an object concerns, after a change of it.
+    pub async fn follow(&mut self, cluster: &Arc<Cluster>, key: &Key, is_gone: bool) {
+        for key in self.concerned(&cluster.core, key, is_gone) {
+            self.look(cluster, &key).await;
+        }
+    }
+
+    /// When the next object is due about which a write was refused.
+    pub fn next_retry(&self) -> Option<i64> {
+        self.retries.next()
+    }
+
+    /// Looks at the objects that are due.
+    pub async fn retry(&mut self, cluster: &Arc<Cluster>) {
+        for key in self.retries.due(cluster.core.now()) {
+            self.look(cluster, &key).await;
+        }
+    }
+
+    fn concerned(&self, core: &Core, key: &Key, is_gone: bool) -> Vec<Key> {
+        let controllers = &self.settings.controllers;
+        match &*key.resource {
+            policy_types::RESOURCE if controllers.policy_types && !is_gone => vec![key.clone()],
+            namespaces::RESOURCE if controllers.service_accounts && !is_gone => {
+                vec![service_accounts::key(&key.name), root_ca::key(&key.name)]
+            }
+            service_accounts::RESOURCE | root_ca::RESOURCE if controllers.service_accounts => {
+                let kept = [service_accounts::key(&key.namespace), root_ca::key(&key.namespace)];
+                kept.into_iter().filter(|kept| kept == key).collect()
+            }
+            _ => flow::concerned(core, key),
+        }
+    }
+
+    async fn look(&mut self, cluster: &Arc<Cluster>, key: &Key) {
+        let done = match &*key.resource {
+            SCHEMAS => flow::settle(cluster, key).await,
+            policy_types::RESOURCE => policy_types::check(cluster, key).await,
+            service_accounts::RESOURCE => service_accounts::provide(cluster, key).await,
+            _ => root_ca::provide(cluster, key, &self.settings.authority).await,
+        };
+        match done {
+            Err(status) if !act::is_outdated(&status) => self.retries.failed(key, cluster.core.now()),
+            _ => self.retries.forget(key),
+        }
+    }
+}
