@@ -137,8 +137,8 @@ impl Left {
         }
     }
 
-    /// The conditions that say so.
-    pub fn conditions(&self) -> [NamespaceCondition; 5] {
+    /// The conditions that report the remaining objects, and the messages of refused deletions: one for each resource.
+    pub fn conditions(&self, mut refusals: Vec<&str>) -> [NamespaceCondition; 5] {
         let list = |counts: &BTreeMap<String, usize>, word: &str| {
             let parts = counts
                 .iter()
@@ -174,6 +174,23 @@ impl Left {
                 condition("NamespaceFinalizersRemaining", true, "SomeFinalizersRemain", message)
             }
         };
+        let deletions = match refusals.len() {
+            0 => {
+                let message = "All content successfully deleted, may be waiting on finalization";
+                fine("NamespaceDeletionContentFailure", "ContentDeleted", message)
+            }
+            count => {
+                refusals.sort_unstable();
+                let list = refusals.join(", ");
+                let message = format!("Failed to delete all resource types, {count} remaining: {list}");
+                condition(
+                    "NamespaceDeletionContentFailure",
+                    true,
+                    "ContentDeletionFailed",
+                    message,
+                )
+            }
+        };
         [
             fine(
                 "NamespaceDeletionDiscoveryFailure",
@@ -185,11 +202,7 @@ impl Left {
                 "ParsedGroupVersions",
                 "All legacy kube types successfully parsed",
             ),
-            fine(
-                "NamespaceDeletionContentFailure",
-                "ContentDeleted",
-                "All content successfully deleted, may be waiting on finalization",
-            ),
+            deletions,
             remaining,
             finalizers,
         ]

@@ -259,6 +259,7 @@ impl Worker {
     fn plan(&self, core: &Core) -> (bool, Option<Duration>) {
         let next = [
             self.garbage.next_retry(),
+            self.namespaces.next_retry(),
             self.cluster_roles.next_retry(),
             self.quotas.next_retry(),
             self.upkeep.next_retry(),
@@ -271,6 +272,7 @@ impl Worker {
     async fn retry(&mut self, cluster: &Arc<Cluster>) {
         let now = cluster.core.now();
         self.garbage.retry(now);
+        self.namespaces.retry(now);
         self.cluster_roles.retry(now);
         self.quotas.retry(now);
         self.upkeep.retry(cluster).await;

@@ -1,10 +1,12 @@
 //! Namespace deletion: deletes the Pods of a terminating namespace, then all other objects, and removes the finalizer
 //! when none are left. The real controller checks every five seconds; this one continues after every deletion.
 //!
+//! After a refused deletion it reports the refusal in the status, and tries again with a growing delay.
+//!
 //! The content of a namespace is listed once, when it begins to terminate; changes update it from then on.
 
 use std::{
-    collections::{BTreeMap, VecDeque},
+    collections::{BTreeMap, BTreeSet, VecDeque},
     sync::Arc,
 };
 
@@ -13,12 +15,14 @@ use serde_json::{Value, json};
 
 use super::{
     act,
-    content::{Content, Left, NamespaceCondition, is_pod},
+    content::{Content, NamespaceCondition, is_pod},
+    retries::Retries,
 };
 use crate::{
     effects::Cluster,
     meta,
     state::Core,
+    status::Status,
     store::{Change, ChangeKind, Key, Record},
 };
 
@@ -33,6 +37,8 @@ pub(super) struct Namespaces {
     ending: BTreeMap<String, Ending>,
     /// The terminating namespaces with work to do.
     todo: VecDeque<String>,
+    /// The namespaces with a refused write.
+    retries: Retries<String>,
 }
 
 /// One terminating namespace.
@@ -42,6 +48,8 @@ struct Ending {
     /// The Pods that have yet to be deleted.
     pods: VecDeque<Key>,
     others: VecDeque<Key>,
+    /// The objects whose deletion was refused, with the message.
+    refused: BTreeMap<Key, String>,
     /// Whether the namespace is in the queue.
     is_queued: bool,
 }
@@ -50,7 +58,7 @@ impl Namespaces {
     /// Processes a new or changed namespace.
     pub fn seen(&mut self, core: &Core, name: &str) {
         if terminating(core, name).is_none() {
-            self.ending.remove(name);
+            self.forget(name);
             return;
         }
         if !self.ending.contains_key(name) {
@@ -69,13 +77,14 @@ impl Namespaces {
     pub fn follow(&mut self, core: &Core, change: &Change) {
         let key = &change.record.key;
         if change.kind == ChangeKind::Deleted && &*key.resource == RESOURCE {
-            self.ending.remove(&key.name);
+            self.forget(&key.name);
         }
         let Some(ending) = self.ending.get_mut(&key.namespace) else {
             return;
         };
         if change.kind == ChangeKind::Deleted {
             ending.content.forget(key, change.revision);
+            ending.refused.remove(key);
         } else if is_served(core, key) && ending.content.put(&change.record) {
             ending.delete(key.clone());
         }
@@ -95,7 +104,10 @@ impl Namespaces {
         };
         if let Some(key) = ending.next() {
             // If the object is gone already, or its finalizers keep it, there is nothing more to do here.
-            let _ = act::delete(cluster, &key, &json!({"propagationPolicy": "Background"})).await;
+            match act::delete(cluster, &key, &json!({"propagationPolicy": "Background"})).await {
+                Err(status) if status.code != 404 => _ = ending.refused.insert(key.clone(), status.message),
+                _ => _ = ending.refused.remove(&key),
+            }
             let revision = cluster.core.store.revision();
             match cluster.core.store.get(&key) {
                 Some(record) => _ = ending.content.put(&record),
@@ -105,7 +117,32 @@ impl Namespaces {
             return;
         }
         ending.is_queued = false;
-        end(cluster, &name, &ending.content).await;
+        match end(cluster, &name, ending).await {
+            Err(status) if !act::is_outdated(&status) => self.retries.failed(&name, cluster.core.now()),
+            _ if !ending.refused.is_empty() => self.retries.failed(&name, cluster.core.now()),
+            _ => self.retries.forget(&name),
+        }
+    }
+
+    /// When the next namespace with a refused write is due.
+    pub fn next_retry(&self) -> Option<i64> {
+        self.retries.next()
+    }
+
+    /// Queues the namespaces that are due, and the objects whose deletion was refused.
+    pub fn retry(&mut self, now: i64) {
+        for name in self.retries.due(now) {
+            if let Some(ending) = self.ending.get_mut(&name) {
+                let refused: Vec<Key> = ending.refused.keys().cloned().collect();
+                refused.into_iter().for_each(|key| ending.delete(key));
+                self.look_at(&name);
+            }
+        }
+    }
+
+    fn forget(&mut self, name: &str) {
+        self.ending.remove(name);
+        self.retries.forget(&name.to_owned());
     }
 
     fn look_at(&mut self, name: &str) {
@@ -131,20 +168,26 @@ impl Ending {
             pod => pod,
         }
     }
+
+    /// The messages of refused deletions: the first of each resource.
+    fn refusals(&self) -> Vec<&str> {
+        let mut seen = BTreeSet::new();
+        let first = self.refused.iter().filter(|(key, _)| seen.insert(&key.resource));
+        first.map(|(_, message)| message.as_str()).collect()
+    }
 }
 
 /// Reports the remaining content, and removes the finalizer if there is none.
-async fn end(cluster: &Arc<Cluster>, name: &str, content: &Content) {
+async fn end(cluster: &Arc<Cluster>, name: &str, ending: &Ending) -> Result<(), Status> {
     let Some(namespace) = terminating(&cluster.core, name) else {
-        return;
+        return Ok(());
     };
-    let Some(namespace) = write_conditions(cluster, namespace, content.left()).await else {
-        return;
-    };
+    let namespace = write_conditions(cluster, namespace, ending).await?;
     // Objects created meanwhile are still in the feed.
-    if content.is_empty() && contents(&cluster.core, name).is_empty() {
-        finalize(cluster, namespace).await;
+    if ending.content.is_empty() && contents(&cluster.core, name).is_empty() {
+        finalize(cluster, namespace).await?;
     }
+    Ok(())
 }
 
 /// The objects in a namespace that can be deleted.
@@ -177,22 +220,22 @@ fn finalizers(namespace: &Value) -> Vec<String> {
 }
 
 /// Writes the remaining content to the status; returns the namespace as it is then.
-async fn write_conditions(cluster: &Arc<Cluster>, mut namespace: Value, left: &Left) -> Option<Value> {
+async fn write_conditions(cluster: &Arc<Cluster>, mut namespace: Value, ending: &Ending) -> Result<Value, Status> {
     let before = namespace
         .pointer("/status/conditions")
         .cloned()
         .unwrap_or_else(|| json!([]));
     let mut after = before.clone();
-    for condition in left.conditions() {
+    for condition in ending.content.left().conditions(ending.refusals()) {
         set(&mut after, &condition, &time::text(cluster.core.now()));
     }
     if before == after {
-        return Some(namespace);
+        return Ok(namespace);
     }
     namespace["status"]["conditions"] = after;
     let key = Key::new(RESOURCE, "", meta::text(&namespace, "name"));
-    let reply = act::put(cluster, &key, "status", &namespace).await.ok()?;
-    serde_json::from_slice(&reply.object).ok()
+    let reply = act::put(cluster, &key, "status", &namespace).await?;
+    Ok(serde_json::from_slice(&reply.object).unwrap_or_default())
 }
 
 /// Sets a condition. The time of its last transition changes with its status, not with its message.
@@ -214,13 +257,13 @@ fn set(conditions: &mut Value, condition: &NamespaceCondition, now: &str) {
 }
 
 /// Removes this controller's finalizer.
-async fn finalize(cluster: &Arc<Cluster>, mut namespace: Value) {
+async fn finalize(cluster: &Arc<Cluster>, mut namespace: Value) -> Result<(), Status> {
     let left: Vec<String> = finalizers(&namespace)
         .into_iter()
         .filter(|it| it != FINALIZER)
         .collect();
     namespace["spec"]["finalizers"] = json!(left);
     let key = Key::new(RESOURCE, "", meta::text(&namespace, "name"));
-    // If another writer came first, that change is still in the feed.
-    let _ = act::put(cluster, &key, "finalize", &namespace).await;
+    act::put(cluster, &key, "finalize", &namespace).await?;
+    Ok(())
 }

@@ -3,6 +3,7 @@
 
 use crate::common::{Wire, wire};
 use serde_json::{Value, json};
+use std::time::Duration;
 
 const NAMESPACES: &str = "/api/v1/namespaces";
 
@@ -154,4 +155,42 @@ async fn other_objects_remain_until_terminating_pods_are_gone() {
     wire.send("DELETE", &format!("{NAMESPACES}/busy/pods/p?gracePeriodSeconds=0"), "")
         .await;
     assert_eq!(settled(&wire, "busy").await, None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_namespace_reports_refused_deletions_and_tries_them_again() {
+    let wire = wire();
+    make(&wire, NAMESPACES, json!({"metadata": {"name": "kept"}})).await;
+    for name in ["a", "b"] {
+        let path = format!("{NAMESPACES}/kept/configmaps");
+        make(&wire, &path, json!({"metadata": {"name": name}})).await;
+    }
+    make(
+        &wire,
+        &format!("{NAMESPACES}/kept/secrets"),
+        json!({"metadata": {"name": "s"}}),
+    )
+    .await;
+    wire.refuse("DELETE", "/configmaps").await;
+    wire.send("DELETE", &format!("{NAMESPACES}/kept"), "").await;
+    let namespace = settled(&wire, "kept").await.unwrap();
+    let failure = condition(&namespace, "NamespaceDeletionContentFailure");
+    assert_eq!(
+        (&failure["status"], &failure["reason"]),
+        (&json!("True"), &json!("ContentDeletionFailed"))
+    );
+    assert_eq!(
+        failure["message"],
+        "Failed to delete all resource types, 1 remaining: configmaps \"a\" is forbidden: ValidatingAdmissionPolicy 'refuse' \
+         with binding 'refuse' denied request: not now"
+    );
+    let remaining = condition(&namespace, "NamespaceContentRemaining");
+    assert_eq!(
+        remaining["message"],
+        "Some resources are remaining: configmaps. has 2 resource instances"
+    );
+    tokio::time::sleep(Duration::from_secs(30)).await;
+    wire.allow().await;
+    tokio::time::sleep(Duration::from_secs(120)).await;
+    assert_eq!(settled(&wire, "kept").await, None);
 }
