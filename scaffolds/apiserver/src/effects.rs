@@ -1,9 +1,14 @@
 //! The effects of writes: a definition's resources are served, and removed with it; Services of an earlier server keep
 //! their addresses. Effects stand above the registry, which does not depend on them.
 
-use std::sync::Arc;
+use std::{
+    collections::BTreeSet,
+    sync::{Arc, Weak},
+    time::Duration,
+};
 
 use futures::FutureExt;
+use tokio::runtime::Handle;
 
 use crate::{
     call::Call,
@@ -13,6 +18,9 @@ use crate::{
     status::Status,
     store::Range,
 };
+
+/// The first and the longest delay after the deletion of a definition's object was refused.
+const DELAYS: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(64)];
 
 /// The state of a server, and writes together with their effects.
 pub struct Cluster {
@@ -30,10 +38,18 @@ impl Cluster {
         }
     }
 
-    /// Restores the effects of the objects that an earlier server stored.
-    pub async fn restore(&self) {
-        self.definitions.restore(&self.core).await;
+    /// Restores the effects of the objects that an earlier server stored. A deletion that it had begun continues in a task of its
+    /// own, as it may have to wait.
+    pub async fn restore(self: &Arc<Self>) {
+        let terminating = self.definitions.restore(&self.core).await;
         self.hold();
+        match Handle::try_current() {
+            Ok(runtime) if !terminating.is_empty() => {
+                let cluster = Arc::clone(self);
+                runtime.spawn(async move { cluster.empty(terminating).await });
+            }
+            _ => self.empty(terminating).await,
+        }
     }
 
     /// Answers a request for a resource of the catalogue. Warnings for the client are added to `warnings`, also when
@@ -66,7 +82,8 @@ impl Cluster {
             let mut warnings = Vec::new();
             let reply = registry::write(&cluster.core, &call, &mut warnings).await;
             if let Ok(reply) = &reply {
-                cluster.definitions.follow(&cluster.core, &call, reply).await;
+                let terminating = cluster.definitions.follow(&cluster.core, &call, reply).await;
+                cluster.empty(terminating).await;
             }
             (reply, warnings)
         }
@@ -83,6 +100,18 @@ impl Cluster {
         reply
     }
 
+    /// Deletes the objects of terminating definitions. After a refusal a task tries again later.
+    async fn empty(self: &Arc<Self>, definitions: BTreeSet<String>) {
+        for name in definitions {
+            if self.definitions.empty(&self.core, &name).await || !self.definitions.begin_retrying(&name).await {
+                continue;
+            }
+            if let Ok(runtime) = Handle::try_current() {
+                runtime.spawn(empty_later(Arc::downgrade(self), name));
+            }
+        }
+    }
+
     /// Reserves the addresses and ports of the Services that an earlier server stored.
     fn hold(&self) {
         for resource in self.core.catalogue.snapshot().all() {
@@ -97,5 +126,18 @@ impl Cluster {
                 }
             }
         }
+    }
+}
+
+/// Tries to delete the objects of a terminating definition until no deletion is refused, with a growing delay.
+async fn empty_later(cluster: Weak<Cluster>, name: String) {
+    let [mut delay, longest] = DELAYS;
+    loop {
+        tokio::time::sleep(delay).await;
+        let Some(cluster) = cluster.upgrade() else { return };
+        if cluster.definitions.empty(&cluster.core, &name).await {
+            return cluster.definitions.end_retrying(&name).await;
+        }
+        delay = longest.min(delay * 2);
     }
 }

@@ -2,7 +2,8 @@
 //! served. When it is deleted, its objects are deleted with it.
 //!
 //! The real server has a controller for each of these steps. Here the write that causes them completes them all before
-//! it is answered. The intermediate states of the definition are the same, and watches see each of them.
+//! it is answered. The intermediate states of the definition are the same, and watches see each of them. If the deletion of an
+//! object is refused, the definition remains, and the caller has to try again later.
 
 use super::{
     approval,
@@ -55,20 +56,27 @@ struct Served {
     open: watch::Sender<()>,
     /// The revision up to which its objects were deleted, once its deletion has begun.
     emptied: Option<u64>,
+    /// Whether a task is deleting its objects.
+    is_emptying: bool,
+    /// Whether a task tries to delete its objects again.
+    is_retrying: bool,
 }
 
 impl Definitions {
-    /// Updates the catalogue and every definition at the start, when the store may have definitions already.
-    pub(crate) async fn restore(&self, core: &Core) {
+    /// Updates the catalogue and every definition at the start, when the store may have definitions already. Returns the
+    /// definitions to [`empty`](Self::empty).
+    pub(crate) async fn restore(&self, core: &Core) -> BTreeSet<String> {
         let all = all(core);
         let mut known = self.known.lock().await;
         for record in &all {
             known.groups.put(&record.key.name, decoded(record).as_ref());
         }
         drop(known);
+        let mut terminating = BTreeSet::new();
         for record in all {
-            self.settle(core, &record.key.name).await;
+            terminating.append(&mut self.settle(core, &record.key.name).await);
         }
+        terminating
     }
 
     /// Whether a write has effects: one of a definition, or of an object for whose deletion a definition waits.
@@ -76,12 +84,12 @@ impl Definitions {
         is_definition(call) || call.resource.rules().forbids_creation.is_some()
     }
 
-    /// Carries out the effects of a successful write.
-    pub(crate) async fn follow(&self, core: &Core, call: &Call, reply: &Reply) {
+    /// Carries out the effects of a successful write. Returns the definitions to [`empty`](Self::empty).
+    pub(crate) async fn follow(&self, core: &Core, call: &Call, reply: &Reply) -> BTreeSet<String> {
         match call.verb {
             _ if !is_definition(call) => {
                 let Resource { group, names, .. } = call.resource.as_ref();
-                self.settle(core, &format!("{}.{group}", names.plural)).await;
+                self.settle(core, &format!("{}.{group}", names.plural)).await
             }
             // Any definition may have been deleted.
             Verb::DeleteCollection => self.restore(core).await,
@@ -91,18 +99,74 @@ impl Definitions {
         }
     }
 
-    /// Carries out all steps for a definition, and for those that its change unblocks.
-    async fn settle(&self, core: &Core, name: &str) {
+    /// Deletes the objects of a terminating definition, then the definition if none is left. The lock is free meanwhile: webhooks
+    /// may take long, and may write such objects. Returns false after a refusal.
+    pub(crate) async fn empty(&self, core: &Core, name: &str) -> bool {
+        while let Some((crd, emptied)) = self.begin_emptying(core, name).await {
+            let emptied = instances::delete(core, &crd, emptied).await;
+            if let Some(served) = self.known.lock().await.served.get_mut(name) {
+                (served.is_emptying, served.emptied) = (false, emptied);
+            }
+            self.settle(core, name).await;
+            if emptied.is_none() {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// The definition, if it has objects to delete and no other task is deleting them. That task processes all changes that it
+    /// finds at its end.
+    async fn begin_emptying(&self, core: &Core, name: &str) -> Option<(Value, Option<u64>)> {
+        let mut known = self.known.lock().await;
+        let (crd, _) = load(core, name).filter(|(crd, _)| is_losing_objects(crd))?;
+        let served = known.served.get_mut(name).filter(|served| !served.is_emptying)?;
+        let now = core.store.revision();
+        if instances::are_pending(core, &crd, served.emptied) {
+            served.is_emptying = true;
+            return Some((crd, served.emptied));
+        }
+        served.emptied = Some(now);
+        None
+    }
+
+    /// Records that a task tries to delete the objects again. Returns false if there is one already.
+    pub(crate) async fn begin_retrying(&self, name: &str) -> bool {
+        let mut known = self.known.lock().await;
+        let served = known.served.get_mut(name);
+        served.is_some_and(|served| !std::mem::replace(&mut served.is_retrying, true))
+    }
+
+    /// Records that this task has ended.
+    pub(crate) async fn end_retrying(&self, name: &str) {
+        if let Some(served) = self.known.lock().await.served.get_mut(name) {
+            served.is_retrying = false;
+        }
+    }
+
+    /// Carries out all steps for a definition, and for those that its change unblocks. Returns those of them whose objects have to
+    /// be deleted first.
+    async fn settle(&self, core: &Core, name: &str) -> BTreeSet<String> {
         let mut known = self.known.lock().await;
         let mut todo = BTreeSet::from([name.to_owned()]);
+        let mut terminating = BTreeSet::new();
         while let Some(name) = todo.pop_first() {
             while let Some(changed) = step(core, &name, &mut known).await {
                 if changed == Changed::Names {
                     todo.extend(known.groups.unsettled(&name));
                 }
             }
+            if load(core, &name).is_some_and(|(crd, _)| is_losing_objects(&crd)) {
+                terminating.insert(name);
+            }
         }
+        terminating
     }
+}
+
+/// Whether the objects of a definition have to be deleted before it is.
+fn is_losing_objects(crd: &Value) -> bool {
+    is_terminating(crd) && has_begun(crd)
 }
 
 fn is_definition(call: &Call) -> bool {
@@ -129,11 +193,8 @@ async fn step(core: &Core, name: &str, known: &mut Known) -> Option<Changed> {
     publish(core, &crd, revision, &mut known.served);
     let mut next = crd.clone();
     let now = time::text(core.now());
-    if has_finalizer(&crd) && !crd["metadata"]["deletionTimestamp"].is_null() {
-        let emptied = known.served.get_mut(name).map(|served| &mut served.emptied);
-        if terminate(core, &mut next, emptied, &now).await.is_some() {
-            return write(core, &next).await.then_some(Changed::Status);
-        }
+    if is_terminating(&crd) && terminate(core, &mut next, &now).is_some() {
+        return write(core, &next).await.then_some(Changed::Status);
     }
     if !names::are_settled(&crd) && names::accept(&mut next, known.groups.taken(name), &now) {
         return write(core, &next).await.then_some(Changed::Names);
@@ -158,11 +219,10 @@ fn established(crd: &Value) -> Option<DefinitionCondition> {
     Some(established).filter(|it| !it.stands_in(crd))
 }
 
-/// Takes a step of a definition's deletion. `None` while finalizers keep some of its objects.
-async fn terminate(core: &Core, crd: &mut Value, emptied: Option<&mut Option<u64>>, now: &str) -> Option<()> {
+/// Takes a step of a definition's deletion. `None` while there are objects of it.
+fn terminate(core: &Core, crd: &mut Value, now: &str) -> Option<()> {
     let terminating = |status, reason, message| DefinitionCondition::new("Terminating", status, reason, message);
-    let begun = find(crd, "Terminating").is_some_and(|it| it["reason"] == "InstanceDeletionInProgress");
-    if !begun {
+    if !has_begun(crd) {
         terminating(
             true,
             "InstanceDeletionInProgress",
@@ -173,7 +233,7 @@ async fn terminate(core: &Core, crd: &mut Value, emptied: Option<&mut Option<u64
     }
     let end = if !holds(crd, "Established") {
         terminating(false, "NeverEstablished", "resource was never established")
-    } else if instances::delete(core, crd, emptied.unwrap_or(&mut None)).await {
+    } else if !instances::exist(core, crd) {
         terminating(false, "InstanceDeletionCompleted", "removed all instances")
     } else {
         return None;
@@ -205,6 +265,8 @@ fn publish(core: &Core, crd: &Value, revision: u64, served: &mut BTreeMap<String
             state,
             open: watch::channel(()).0,
             emptied: None,
+            is_emptying: false,
+            is_retrying: false,
         },
     };
     let resources = resources::of(core, crd, revision, &next.open.subscribe());
@@ -215,9 +277,16 @@ fn publish(core: &Core, crd: &Value, revision: u64, served: &mut BTreeMap<String
     served.insert(name, next);
 }
 
-fn has_finalizer(crd: &Value) -> bool {
+/// Whether the definition is being deleted, and waits for the end of its objects.
+fn is_terminating(crd: &Value) -> bool {
     let finalizers = crd["metadata"]["finalizers"].as_array();
-    finalizers.is_some_and(|all| all.iter().any(|it| it == FINALIZER))
+    let is_kept = finalizers.is_some_and(|all| all.iter().any(|it| it == FINALIZER));
+    is_kept && !crd["metadata"]["deletionTimestamp"].is_null()
+}
+
+/// Whether the definition reports that its objects are being deleted.
+fn has_begun(crd: &Value) -> bool {
+    find(crd, "Terminating").is_some_and(|it| it["reason"] == "InstanceDeletionInProgress")
 }
 
 fn load(core: &Core, name: &str) -> Option<(Value, u64)> {

@@ -1,6 +1,8 @@
 //! Every write runs through the same pipeline: admission sees each write, its members run in order, and a caller may
 //! drop a write that waits there.
 
+mod effects;
+
 use bytes::Bytes;
 use http::Request;
 use http_body_util::{BodyExt, Full};
@@ -310,21 +312,6 @@ async fn a_cancelled_write_releases_what_it_reserved() {
     // The address was released.
     let (code, answer) = send(&server, &format!("POST {SERVICES}"), service("b")).await;
     assert_eq!(code, 201, "{answer}");
-}
-
-#[tokio::test]
-async fn effects_of_a_write_complete_after_its_client_disconnects() {
-    let server = server();
-    // The definition is stored, and its status is being written.
-    let gate = probe::hold(Phase::Mutating, "status");
-    let path = "POST /apis/apiextensions.k8s.io/v1/customresourcedefinitions";
-    give_up(held(&server, path, definition()).await).await;
-    assert!(server.catalogue().resource("example.com", "v1", "foos").is_none());
-    gate.notify_one();
-    // The next write of a definition waits for the effects of the first.
-    let (code, _) = send(&server, &format!("PATCH {DEFINITIONS}/foos.example.com"), json!({})).await;
-    assert_eq!(code, 200);
-    assert!(server.catalogue().resource("example.com", "v1", "foos").is_some());
 }
 
 #[tokio::test]
