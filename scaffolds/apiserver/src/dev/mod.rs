@@ -3,11 +3,14 @@
 
 mod account;
 mod apply;
+mod kubeconfig;
 mod manifests;
 mod operator;
 mod refusals;
 #[cfg(feature = "sim")]
 pub mod sim;
+#[cfg(all(test, target_os = "linux"))]
+mod tests;
 mod webhooks;
 
 use std::{
@@ -29,6 +32,7 @@ use crate::{
 
 use self::{
     account::Account,
+    kubeconfig::OwnKubeconfig,
     manifests::Manifest,
     operator::{Operator, Program},
     webhooks::Webhooks,
@@ -36,6 +40,9 @@ use self::{
 
 /// The operator's namespace here; a deployed operator runs in the namespace of its deployment.
 const NAMESPACE: &str = "default";
+
+/// The exit code after SIGTERM, as shells report it.
+const TERMINATED: u8 = 128 + 15;
 
 const HELP: &str = "\
 Runs the operator on an API server of its own, with the samples applied, until Ctrl-C.
@@ -57,7 +64,8 @@ Options:
 /// of `config/policy`. The operator then starts as the ServiceAccount of `config/rbac`. When the operator sends a request that no role grants,
 /// the program prints the `.rule(…)` that would grant it. Each object of `config/samples` is applied as soon as its kind
 /// is served. Deployments are rolled out and their Pods become ready, though no container runs: see
-/// [`Controllers::workloads`]. All objects live in memory. Ctrl-C stops the program, after the operator has drained.
+/// [`Controllers::workloads`]. All objects live in memory. Ctrl-C stops the program, after the operator has drained; SIGTERM stops both at
+/// once. While another such program runs in the same folder, the kubeconfig is `dev-PID.kubeconfig`.
 ///
 /// With `--only-server` the server runs alone, writes its kubeconfig to a temporary folder and the messages of requests
 /// that no role grants to the file `refusals` beside it, runs workloads only with `--workloads`, and ends when the standard
@@ -65,7 +73,8 @@ Options:
 ///
 /// # Errors
 /// Exits with 1 when the server cannot start, when CRDs or permissions are missing or refused, or when the operator
-/// cannot be run; with the operator's own code when the operator ends by itself; with 2 when the arguments are wrong.
+/// cannot be run; with the operator's own code when the operator ends by itself; with 2 when the arguments are wrong; with 143
+/// after SIGTERM.
 pub fn run(operator: &str) -> ExitCode {
     let mut arguments = env::args().skip(1);
     let outcome = match arguments.next().as_deref() {
@@ -99,9 +108,28 @@ fn print(text: &str) -> Result<(), String> {
 
 fn block_on(program: impl Future<Output = Result<ExitCode, String>>) -> Result<ExitCode, String> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    runtime
-        .map_err(|error| format!("cannot start: {error}"))?
-        .block_on(program)
+    let runtime = runtime.map_err(|error| format!("cannot start: {error}"))?;
+    runtime.block_on(async {
+        let terminated = terminated().map_err(|error| format!("cannot listen to signals: {error}"))?;
+        tokio::select! {
+            ended = program => ended,
+            // The program is dropped, and with it its processes and files.
+            () = terminated => Ok(ExitCode::from(TERMINATED)),
+        }
+    })
+}
+
+/// Waits for the signal of a service manager.
+#[cfg(unix)]
+fn terminated() -> io::Result<impl Future<Output = ()>> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let mut signals = signal(SignalKind::terminate())?;
+    Ok(async move { _ = signals.recv().await })
+}
+
+#[cfg(not(unix))]
+fn terminated() -> io::Result<impl Future<Output = ()>> {
+    Ok(std::future::pending())
 }
 
 async fn only_server(workloads: bool) -> Result<ExitCode, String> {
@@ -176,24 +204,19 @@ fn quoted(path: &Path) -> String {
 async fn develop(operator: &str, flags: Vec<String>) -> Result<ExitCode, String> {
     let config = Config::read(Path::new("config"))?;
     let folder = beside_this_program()?;
-    let kubeconfig = folder.join("dev.kubeconfig");
     let (listener, server) = listen(true).await?;
-    listener
-        .write_kubeconfig(&kubeconfig)
-        .map_err(|error| describe(&error))?;
+    let kubeconfig = OwnKubeconfig::write(&listener, &folder).await?;
     print(&format!(
         "API server: https://{}, until Ctrl-C\nkubectl:    export KUBECONFIG={}\n",
         listener.address(),
-        quoted(&kubeconfig)
+        quoted(kubeconfig.path())
     ))?;
     let webhooks = config.webhooks.as_ref().map(Webhooks::flags);
     let program = Program {
         path: folder.join(operator),
         flags: webhooks.into_iter().flatten().chain(flags).collect(),
     };
-    let ended = operate(listener, server, config, program).await;
-    let _ = fs::remove_file(kubeconfig);
-    ended
+    operate(listener, server, config, program).await
 }
 
 /// Runs the operator until it exits, on a server with the objects of `config`.
