@@ -273,9 +273,9 @@ fn what_cannot_be_honoured_is_refused_by_name() {
             ["`--authorization-mode=Node`", "cannot be honoured"],
         ),
         (
-            &["--enable-admission-plugins=ResourceQuota"],
+            &["--enable-admission-plugins=ServiceAccount"],
             2,
-            ["`--enable-admission-plugins=ResourceQuota`", "hint: "],
+            ["`--enable-admission-plugins=ServiceAccount`", "hint: "],
         ),
         (
             &["--service-cluster-ip-range=10.96.0.0/12"],

@@ -61,6 +61,7 @@ mod user;
 )]
 mod webhooks;
 
+pub use admission::admission_plugins;
 pub use auth::{Issuer, KeyError, Peer, SigningKey};
 pub use authorize::{Attributes, Authorization, Refusal};
 pub use clock::Clock;

@@ -147,6 +147,46 @@ pub const ORDER: &[(Phase, Member)] = &[
     (Phase::Validating, Member::Probe(Phase::Validating)),
 ];
 
+/// The admission plugins of this server, by their names in kube-apiserver. All are always on.
+pub fn admission_plugins() -> impl Iterator<Item = &'static str> {
+    // Charged by the pipeline itself, after all members.
+    let members = ORDER.iter().filter_map(|(_, member)| member.plugin());
+    members.chain(["ResourceQuota"])
+}
+
+impl Member {
+    /// The plugin that is this member, or a part of it.
+    fn plugin(self) -> Option<&'static str> {
+        Some(match self {
+            Self::NamespaceLifecycle => "NamespaceLifecycle",
+            Self::LimitRanger => "LimitRanger",
+            Self::PodSecurity => "PodSecurity",
+            Self::PodPriority | Self::DefaultPriority => "Priority",
+            Self::DefaultTolerationSeconds => "DefaultTolerationSeconds",
+            Self::DefaultStorageClass => "DefaultStorageClass",
+            Self::PersistentVolumeClaimResize => "PersistentVolumeClaimResize",
+            Self::RuntimeClass => "RuntimeClass",
+            Self::CertificateApproval => "CertificateApproval",
+            Self::CertificateSigning => "CertificateSigning",
+            Self::ClusterTrustBundleAttest => "ClusterTrustBundleAttest",
+            Self::CertificateSubjectRestriction => "CertificateSubjectRestriction",
+            Self::DefaultIngressClass => "DefaultIngressClass",
+            Self::PodTopologyLabels => "PodTopologyLabels",
+            Self::NodeDeclaredFeatureValidator => "NodeDeclaredFeatureValidator",
+            Self::PodResizeValidator => "PodResizeValidator",
+            Self::MutatingPolicies => "MutatingAdmissionPolicy",
+            Self::MutatingWebhooks => "MutatingAdmissionWebhook",
+            Self::ValidatingPolicies => "ValidatingAdmissionPolicy",
+            Self::ValidatingWebhooks => "ValidatingAdmissionWebhook",
+            Self::ForbidCreate | Self::ParameterAccess | Self::PodCertificateSigning | Self::RoleEscalation => {
+                return None;
+            }
+            #[cfg(test)]
+            Self::Probe(_) => return None,
+        })
+    }
+}
+
 /// The effect of a write on an object.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Operation {

@@ -3,37 +3,13 @@
 use super::table::KUBE_APISERVER;
 use crate::cli::envtest::flags::Given;
 use anyhow::Result;
-
-/// The plugins of this server. All are on by default in kube-apiserver, too.
-const OWN: [&str; 18] = [
-    "CertificateApproval",
-    "CertificateSigning",
-    "CertificateSubjectRestriction",
-    "ClusterTrustBundleAttest",
-    "DefaultIngressClass",
-    "DefaultStorageClass",
-    "DefaultTolerationSeconds",
-    "LimitRanger",
-    "MutatingAdmissionPolicy",
-    "MutatingAdmissionWebhook",
-    "NamespaceLifecycle",
-    "PersistentVolumeClaimResize",
-    "PodSecurity",
-    "PodTopologyLabels",
-    "Priority",
-    "RuntimeClass",
-    "ValidatingAdmissionPolicy",
-    "ValidatingAdmissionWebhook",
-];
+use kubewright_apiserver::admission_plugins;
 
 /// Plugins that kube-apiserver has on by default, and this server does not have (`pkg/kubeapiserver/options/plugins.go`).
-const MISSING: [&str; 9] = [
+const MISSING: [&str; 6] = [
     "JobValidation",
-    "NodeDeclaredFeatureValidator",
     "PodGroupProtection",
     "PodGroupWorkloadExists",
-    "PodResizeValidator",
-    "ResourceQuota",
     "ServiceAccount",
     "StorageObjectInUseProtection",
     "TaintNodesByCondition",
@@ -63,7 +39,8 @@ const OPTIONAL: [&str; 14] = [
 /// A plugin that is missing here and to be enabled, or that is always on and to be disabled.
 pub fn check(given: &Given) -> Result<()> {
     for name in given.list("enable-admission-plugins") {
-        if !OWN.contains(&name) {
+        // They are on by default in kube-apiserver, too.
+        if !admission_plugins().any(|plugin| plugin == name) {
             return Err(refuse("enable", name));
         }
     }
@@ -90,12 +67,14 @@ mod tests {
 
     #[test]
     fn plugins_are_enabled_and_disabled_if_that_changes_nothing() {
-        checked("--disable-admission-plugins=ServiceAccount,ResourceQuota").unwrap();
-        checked("--enable-admission-plugins=Priority").unwrap();
+        checked("--disable-admission-plugins=ServiceAccount,TaintNodesByCondition").unwrap();
+        checked("--enable-admission-plugins=Priority,ResourceQuota,PodResizeValidator").unwrap();
         for argument in [
             "--disable-admission-plugins=NamespaceLifecycle",
             "--disable-admission-plugins=PodSecurity",
-            "--enable-admission-plugins=Priority,ResourceQuota",
+            "--disable-admission-plugins=ResourceQuota",
+            "--disable-admission-plugins=NodeDeclaredFeatureValidator",
+            "--enable-admission-plugins=Priority,ServiceAccount",
             "--enable-admission-plugins=Nonsense",
         ] {
             assert!(
