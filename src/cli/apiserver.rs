@@ -123,15 +123,29 @@ async fn serve(args: Args) -> Result<()> {
     };
     let (kubeconfig, _folder) = place(args.kubeconfig)?;
     listener.write_kubeconfig(&kubeconfig)?;
-    let running = listener.serve(server)?;
+    let running = listener.serve(server.clone())?;
     let stop = stop_signal()?;
     report::result(&format!(
         "https://{address} is ready: export KUBECONFIG={}\n",
         quoted(&kubeconfig)
     ))?;
-    stop.await;
+    let failure = tokio::select! {
+        () = stop => None,
+        why = server.disk_failure() => Some(why),
+    };
     running.shutdown().await;
-    Ok(())
+    match (failure, &args.data_dir) {
+        (Some(why), Some(folder)) => Err(unwritable(&why, folder)),
+        _ => Ok(()),
+    }
+}
+
+fn unwritable(why: &str, folder: &Path) -> anyhow::Error {
+    let folder = quoted(folder);
+    anyhow!(
+        "{folder} is no longer writable: {why}\n\nhint: see whether its disk is full with `df -h {folder}`, then start the \
+         server again; no acknowledged write is lost"
+    )
 }
 
 /// The path of the kubeconfig, and the temporary folder to remove with it.

@@ -126,6 +126,44 @@ fn acknowledged_writes_survive_sigkill() {
     assert_eq!(of(&found), of(&made));
 }
 
+/// The limit of a file's size fails as a full disk does.
+#[test]
+fn a_full_disk_ends_the_server_with_its_reason() {
+    let dir = tempfile::tempdir().unwrap();
+    let kubeconfig = dir.path().join("kubeconfig");
+    let server = cli::command(dir.path(), &["apiserver"]);
+    let mut child = std::process::Command::new("bash")
+        .args(["-c", r#"trap '' XFSZ; ulimit -f 8192; exec "$@""#, "bash"])
+        .arg(server.get_program())
+        .args(server.get_args())
+        .args(["--data-dir", "data", "--kubeconfig", "kubeconfig"])
+        .current_dir(dir.path())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut ready = String::new();
+    BufReader::new(child.stdout.take().unwrap())
+        .read_line(&mut ready)
+        .unwrap();
+    let refused = on(async {
+        let api = config_maps(&kubeconfig).await;
+        for number in 0..64 {
+            let object =
+                serde_json::json!({"metadata": {"name": format!("n{number}")}, "data": {"a": "x".repeat(900_000)}});
+            let object = serde_json::from_value(object).unwrap();
+            if let Err(error) = api.create(&PostParams::default(), &object).await {
+                return error.to_string();
+            }
+        }
+        String::new()
+    });
+    // The server may close the connection first.
+    assert!(!refused.is_empty());
+    let output = child.wait_with_output().unwrap();
+    cli::Run::of(output).refuses(1, &["data is no longer writable: ", "hint: ", "`df -h data`"]);
+}
+
 #[test]
 fn sigterm_stops_it_in_order() {
     for signal in ["-INT", "-TERM"] {

@@ -4,8 +4,15 @@
 use std::sync::Arc;
 
 use crate::{
-    authorize::Authorizer, catalogue::Catalogue, clock::Clock, flow::FlowControl, policies::Policies, quota,
-    store::Store, webhooks::Webhooks,
+    authorize::Authorizer,
+    catalogue::Catalogue,
+    clock::Clock,
+    flow::FlowControl,
+    policies::Policies,
+    quota,
+    status::Status,
+    store::{Lost, Store},
+    webhooks::Webhooks,
 };
 
 /// The state from which requests are answered.
@@ -30,8 +37,21 @@ pub struct Core {
 }
 
 impl Core {
+    /// Checks that changes can still be stored.
+    ///
+    /// # Errors
+    /// 500 once the disk has failed.
+    pub fn check_disk(&self) -> Result<(), Status> {
+        self.store.failure().map_or(Ok(()), |lost| Err(unwritable(&lost)))
+    }
+
     /// Seconds since 1970, see [`Clock`].
     pub fn now(&self) -> i64 {
         self.clock.seconds()
     }
+}
+
+/// 500: the disk has failed.
+pub fn unwritable(lost: &Lost) -> Status {
+    Status::internal(&format!("the data directory is no longer writable: {}", lost.0))
 }

@@ -139,7 +139,7 @@ async fn run(cluster: Weak<Cluster>, settings: ControllerSettings) {
     while follow(&cluster, &mut worker).await.is_some() {}
 }
 
-/// Follows all changes; `None` when the server is gone, otherwise changes were missed.
+/// Follows all changes; `None` when the server is gone or its disk has failed, otherwise changes were missed.
 async fn follow(cluster: &Weak<Cluster>, worker: &mut Worker) -> Option<()> {
     let (records, mut changes) = cluster.upgrade()?.core.store.follow();
     let mut served = cluster.upgrade()?.core.catalogue.generations();
@@ -163,6 +163,10 @@ async fn follow(cluster: &Weak<Cluster>, worker: &mut Worker) -> Option<()> {
             changes.next().now_or_never()
         };
         let cluster = cluster.upgrade()?;
+        // The last changes in memory never arrive, so there would always be work.
+        if cluster.core.store.failure().is_some() {
+            return None;
+        }
         match next {
             Some(Ok(changes)) => worker.follow(&cluster, &changes).await,
             Some(Err(_)) => return Some(()),

@@ -18,8 +18,9 @@ pub type Change<'c> = dyn Fn(&mut Value) -> Result<(), Status> + Send + Sync + '
 /// Changes the object of a call, and returns it as it then is.
 ///
 /// # Errors
-/// 404, and what `change` says.
+/// 404, what `change` says, and 500 once the disk has failed.
 pub fn amend(core: &Core, call: &Call, dry_run: bool, change: &Change<'_>) -> Result<Value, Status> {
+    core.check_disk()?;
     let work = Work::new(core, call);
     let key = work.key(&call.name);
     loop {
@@ -36,8 +37,9 @@ pub fn amend(core: &Core, call: &Call, dry_run: bool, change: &Change<'_>) -> Re
 /// Deletes the object of a call, or begins to.
 ///
 /// # Errors
-/// 404, 409 when it is not the one that the options mean, 422 for options that contradict each other.
+/// 404, 409 when it is not the one that the options mean, 422 for options that contradict each other, 500 once the disk has failed.
 pub fn delete(core: &Core, call: &Call, options: &DeleteOptions) -> Result<(), Status> {
+    core.check_disk()?;
     options.check()?;
     let work = Work::new(core, call);
     let decide = |work: &Work<'_>, live: &Value| delete::decide(work, live, options);

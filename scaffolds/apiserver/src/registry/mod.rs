@@ -34,6 +34,7 @@ use work::Work;
 /// # Errors
 /// The Status to answer with.
 pub async fn write(core: &Core, call: &Call, warnings: &mut Vec<String>) -> Result<Reply, Status> {
+    core.check_disk()?;
     convert::check(&call.resource)?;
     let work = Work::new(core, call);
     let reply = verbs::write(&work).await;

@@ -112,7 +112,7 @@ impl ApiServer {
 
     fn answer_path(&self, request: &Incoming<'_>) -> Answered {
         let Incoming { parts, info, query, .. } = *request;
-        if let Some(answer) = probes::answer(request, &self.shared.core().catalogue.snapshot()) {
+        if let Some(answer) = probes::answer(request, self.shared.core()) {
             return Ok(answer);
         }
         if info.path == "/metrics" && info.verb == "get" {

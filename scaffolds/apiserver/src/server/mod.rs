@@ -176,6 +176,13 @@ impl ApiServer {
         self.shared.core()
     }
 
+    /// Waits until the data directory is no longer writable, and returns the reason. From then on requests for resources get a
+    /// 500. In memory this waits for ever.
+    #[cfg(feature = "persist")]
+    pub async fn disk_failure(&self) -> String {
+        self.shared.core().store.failed().await.0.to_string()
+    }
+
     /// Requests that are refused from now on because no role grants them. A receiver that lags loses the oldest
     /// refusals.
     pub fn refusals(&self) -> broadcast::Receiver<Refusal> {

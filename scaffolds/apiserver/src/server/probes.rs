@@ -1,5 +1,7 @@
 //! `/healthz`, `/livez`, `/readyz`, `/version` and the list of paths at `/`.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 
 use super::incoming::Incoming;
@@ -11,11 +13,12 @@ use crate::{
         accept::{self, Format},
     },
     response::{self, Answer},
+    state::Core,
     status::Status,
 };
 
 /// The endpoints, with the checks that each reports before and after [`HOOKS`], in the order of the real server. This server is
-/// ready once it answers, so every check passes.
+/// ready once it answers, so every check passes while its disk works.
 const ENDPOINTS: [(&str, &[&str], &[&str]); 3] = [
     ("healthz", &["ping", "log", "loopback-serving-certificate", "etcd"], &[]),
     ("livez", &["ping", "log", "loopback-serving-certificate", "etcd"], &[]),
@@ -25,6 +28,9 @@ const ENDPOINTS: [(&str, &[&str], &[&str]); 3] = [
         &["shutdown"],
     ),
 ];
+
+/// The checks that fail with the disk.
+const STORAGE: [&str; 2] = ["etcd", "etcd-readiness"];
 
 /// Hooks that kube-apiserver starts before it is ready; each is a check of all endpoints.
 const HOOKS: [&str; 30] = [
@@ -67,7 +73,7 @@ fn checks(endpoint: &str) -> Option<impl Iterator<Item = &'static str> + Clone> 
 }
 
 /// Answers one of these paths; `None` for other paths.
-pub fn answer(request: &Incoming<'_>, catalogue: &Snapshot) -> Option<Answer> {
+pub fn answer(request: &Incoming<'_>, core: &Core) -> Option<Answer> {
     const JSON: &str = "application/json";
     let Incoming {
         parts,
@@ -79,7 +85,7 @@ pub fn answer(request: &Incoming<'_>, catalogue: &Snapshot) -> Option<Answer> {
     match info.path.as_str() {
         "/" | "/index.html" => Some(response::object(
             200,
-            &json!({"paths": paths(catalogue)}),
+            &json!({"paths": paths(&core.catalogue.snapshot())}),
             Format::Pretty,
         )),
         "/version" | "/version/" if info.verb == "get" => Some(match accept::preferred(headers, &[JSON]) {
@@ -88,17 +94,20 @@ pub fn answer(request: &Incoming<'_>, catalogue: &Snapshot) -> Option<Answer> {
         }),
         "/version" | "/version/" => Some(response::failure(&Status::method_not_allowed(), format)),
         path if path.starts_with("/version/") => Some(response::failure(&Status::no_such_resource(), format)),
-        path => health(path.strip_prefix('/')?, query),
+        path => health(path.strip_prefix('/')?, query, core),
     }
 }
 
-fn health(path: &str, query: &Query) -> Option<Answer> {
+fn health(path: &str, query: &Query, core: &Core) -> Option<Answer> {
     let (probe, check) = path
         .split_once('/')
         .map_or((path, None), |(probe, check)| (probe, Some(check)));
     let mut checks = checks(probe)?;
     if let Some(check) = check {
-        return checks.any(|it| it == check).then(|| response::plain(200, "ok"));
+        return checks.any(|it| it == check).then(|| match failure(check, core) {
+            None => response::plain(200, "ok"),
+            Some(why) => response::text(500, format!("internal server error: {why}\n")),
+        });
     }
     let excluded = |check: &str| {
         query
@@ -106,11 +115,14 @@ fn health(path: &str, query: &Query) -> Option<Answer> {
             .iter()
             .any(|(name, value)| name == "exclude" && value == check)
     };
-    if query.pairs().iter().all(|(name, _)| name != "verbose") {
+    let fails = |check: &str| !excluded(check) && failure(check, core).is_some();
+    let has_failed = checks.clone().any(fails);
+    if !has_failed && query.pairs().iter().all(|(name, _)| name != "verbose") {
         return Some(response::text(200, "ok"));
     }
     let lines = checks.clone().map(|check| match excluded(check) {
         true => format!("[+]{check} excluded: ok\n"),
+        false if fails(check) => format!("[-]{check} failed: reason withheld\n"),
         false => format!("[+]{check} ok\n"),
     });
     let lines: String = lines.collect();
@@ -124,7 +136,16 @@ fn health(path: &str, query: &Query) -> Option<Answer> {
         none if none.is_empty() => String::new(),
         list => format!("warn: some health checks cannot be excluded: no matches for {list}\n"),
     };
-    Some(response::text(200, format!("{lines}{warning}{probe} check passed\n")))
+    Some(match has_failed {
+        true => response::text(500, format!("{lines}{warning}{probe} check failed\n")),
+        false => response::text(200, format!("{lines}{warning}{probe} check passed\n")),
+    })
+}
+
+/// The reason that a check fails.
+fn failure(check: &str, core: &Core) -> Option<Arc<str>> {
+    let lost = core.store.failure().filter(|_| STORAGE.contains(&check));
+    lost.map(|lost| lost.0)
 }
 
 /// The version that clients see: that of the server whose behaviour this is, with build metadata that marks it as ours.

@@ -16,7 +16,7 @@ use crate::{
         Info,
         accept::{self, Negotiated, Offers},
     },
-    response,
+    response, state,
     status::Status,
     table::View,
     user::User,
@@ -83,8 +83,8 @@ impl ApiServer {
             None => self.shared.cluster.serve(call, warnings).await,
         };
         // A write is not reported while a crash could still undo it.
-        if self.shared.core().store.settled().await.is_err() {
-            return Err(Status::internal("the data directory is no longer writable"));
+        if let Err(lost) = self.shared.core().store.settled().await {
+            return Err(state::unwritable(&lost));
         }
         match (answer?, view?) {
             (registry::Answer::Object(reply), view) => {

@@ -31,6 +31,7 @@ pub use derived::Derived;
 pub use key::{Key, Range, Record};
 #[cfg(feature = "persist")]
 pub use persist::OpenError;
+pub use settle::Lost;
 pub use watch::Watch;
 
 use age::Age;

@@ -205,20 +205,27 @@ fn load(database: &Database, history: usize) -> Result<StoreState, redb::Error> 
 
 /// Reports the end of the thread, also after a panic: no change settles any more, and tasks that wait for one get an
 /// error.
-struct WriterEnd<'a>(&'a SharedStore);
+struct WriterEnd<'a> {
+    store: &'a SharedStore,
+    why: String,
+}
 
 impl Drop for WriterEnd<'_> {
     fn drop(&mut self) {
-        self.0.settle.say(Progress::Failed);
+        self.store.settle.say(Progress::Failed(self.why.as_str().into()));
     }
 }
 
 /// The thread's loop: receives changes, commits them, and reports them as settled. Ends when all senders are dropped.
 fn write(database: &Database, changes: &Receiver<Arc<Change>>, store: &SharedStore) {
-    let _end = WriterEnd(store);
+    let mut end = WriterEnd {
+        store,
+        why: "the thread that writes has ended".to_owned(),
+    };
     while let Ok(first) = changes.recv() {
         let batch: Vec<_> = std::iter::once(first).chain(changes.try_iter().take(BATCH)).collect();
-        if commit(database, &batch).is_err() {
+        if let Err(error) = commit(database, &batch) {
+            end.why = error.to_string();
             return;
         }
         if let Some(last) = batch.last() {
@@ -246,3 +253,6 @@ fn commit(database: &Database, batch: &[Arc<Change>]) -> Result<(), redb::Error>
     transaction.commit()?;
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

@@ -7,18 +7,18 @@ use tokio::sync::watch;
 
 use super::{Change, SharedStore, Store, StoreState};
 
-/// The disk has failed: no change since the last settled one may be shown to a client.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Lost;
+/// The disk has failed, for this reason: no change since the last settled one may be shown to a client.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Lost(pub Arc<str>);
 
 /// The progress of settling.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) enum Progress {
     /// This revision and all earlier ones are settled.
     Settled(u64),
-    /// Writing to disk has failed.
+    /// Writing to disk has failed, for this reason.
     #[cfg(feature = "persist")]
-    Failed,
+    Failed(Arc<str>),
 }
 
 /// Publishes which changes have settled.
@@ -35,9 +35,9 @@ impl Settle {
             let news = match (&*said, &progress) {
                 (Progress::Settled(said), Progress::Settled(now)) => now > said,
                 #[cfg(feature = "persist")]
-                (_, Progress::Failed) => true,
+                (_, Progress::Failed(_)) => true,
                 #[cfg(feature = "persist")]
-                (Progress::Failed, _) => false,
+                (Progress::Failed(_), _) => false,
             };
             if news {
                 *said = progress;
@@ -66,11 +66,32 @@ impl Store {
         let arrived = |progress: &Progress| match progress {
             Progress::Settled(settled) => *settled >= revision,
             #[cfg(feature = "persist")]
-            Progress::Failed => true,
+            Progress::Failed(_) => true,
         };
         match progress.wait_for(arrived).await.as_deref() {
-            Ok(Progress::Settled(_)) => Ok(()),
-            _ => Err(Lost),
+            #[cfg(feature = "persist")]
+            Ok(Progress::Failed(why)) => Err(Lost(Arc::clone(why))),
+            // The store has the sender, so there is an answer.
+            _ => Ok(()),
+        }
+    }
+
+    /// The failure of the disk, if it has failed.
+    pub fn failure(&self) -> Option<Lost> {
+        match &*self.inner.settle.0.borrow() {
+            Progress::Settled(_) => None,
+            #[cfg(feature = "persist")]
+            Progress::Failed(why) => Some(Lost(Arc::clone(why))),
+        }
+    }
+
+    /// Waits until the disk fails.
+    #[cfg(feature = "persist")]
+    pub async fn failed(&self) -> Lost {
+        loop {
+            if let Err(lost) = self.reached(u64::MAX).await {
+                return lost;
+            }
         }
     }
 
