@@ -13,7 +13,7 @@ use tokio_rustls::server::TlsStream;
 use super::{answers::Answers, connection::HEADERS, websocket};
 
 /// The time that a client may take for a request's headers (kube-apiserver's `ReadHeaderTimeout`), or be idle between
-/// requests.
+/// requests: hyper counts from the end of the last request, and upstream allows 90 seconds for the latter.
 const PATIENCE: Duration = Duration::from_secs(32);
 
 /// Answers the requests of one connection, one after the other, until the client ends it, it becomes a WebSocket and that ends,
