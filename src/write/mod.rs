@@ -5,6 +5,7 @@
 mod beneath;
 mod change;
 mod compare;
+mod concurrent;
 mod diff;
 mod disk;
 mod journal;

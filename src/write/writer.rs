@@ -3,6 +3,7 @@
 
 use super::beneath::{Beneath, EntryType, MAX_FILE};
 use super::change::Change;
+use super::concurrent::refuse_edits;
 use super::disk::{Disk, NewFile};
 use super::journal::{self, DONE, FOLDER, INCOMPLETE, JOURNAL, Journal, Step, bytes_hash, own};
 use crate::plan::RelPath;
@@ -45,6 +46,7 @@ impl<'a> Writer<'a> {
         }
         let mut known = BTreeSet::new();
         changes.iter().try_for_each(|change| self.check(change, &mut known))?;
+        refuse_edits(self.tree, changes)?;
         let journal = Journal::new(self.root, self.tree, changes)?;
         let hash = match self.decide(&journal) {
             Ok(hash) => hash,

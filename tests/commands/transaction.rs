@@ -265,6 +265,28 @@ fn an_edit_after_an_interruption_is_not_lost() {
 }
 
 #[test]
+fn an_edit_while_a_command_waits_for_an_answer_is_not_lost() {
+    for (path, text) in [
+        ("changed", "by hand"),
+        ("sub/deleted/file", "by hand"),
+        ("new/other", "by hand"),
+    ] {
+        let (dir, changes) = scene();
+        let root = Root::open_on(dir.path(), Access::Write, Box::new(real()), || {}).unwrap();
+        fs::create_dir_all(dir.path().join(path).parent().unwrap()).unwrap();
+        fs::write(dir.path().join(path), text).unwrap();
+        let before = tree(dir.path());
+        let error = root.commit(&changes).unwrap_err().to_string();
+        assert!(
+            error.contains(&format!("`{path}` changed on the disk")) && error.contains("hint: run the command again"),
+            "{error}"
+        );
+        assert_same(&before, &tree(dir.path()));
+        assert!(!dir.path().join(".kubewright").exists());
+    }
+}
+
+#[test]
 fn a_folder_at_the_path_of_a_file_is_refused_before_the_first_byte() {
     for (blocked, word) in [("changed", "is a folder"), ("new", "is a file")] {
         let (dir, changes) = scene();
