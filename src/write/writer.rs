@@ -3,9 +3,9 @@
 
 use super::beneath::{Beneath, EntryType, MAX_FILE};
 use super::change::Change;
-use super::concurrent::refuse_edits;
+use super::concurrent::{open_steps, refuse_edits};
 use super::disk::{Disk, NewFile};
-use super::journal::{self, DONE, FOLDER, INCOMPLETE, JOURNAL, Journal, Step, bytes_hash, own};
+use super::journal::{self, DONE, FOLDER, INCOMPLETE, JOURNAL, Journal, Step, own};
 use crate::plan::RelPath;
 use crate::render::header::sha256;
 use anyhow::{Context, Result, bail};
@@ -77,11 +77,9 @@ impl<'a> Writer<'a> {
             return Ok(false);
         };
         let mut done = Done::default();
-        for (nth, step) in journal.steps.iter().enumerate() {
-            if self.is_open(step)? {
-                self.apply(nth, step, &mut done)
-                    .context("an interrupted command could not be completed")?;
-            }
+        for (nth, step) in open_steps(self.tree, &journal.steps)? {
+            self.apply(nth, step, &mut done)
+                .context("an interrupted command could not be completed")?;
         }
         self.finish(&hash)?;
         Ok(true)
@@ -329,28 +327,6 @@ impl<'a> Writer<'a> {
         if let Ok(Some(bytes)) = self.tree.read(journal) {
             let _ = self.disk.forget(&sha256(&String::from_utf8_lossy(&bytes)));
         }
-    }
-
-    /// Whether a step of a found journal is still to do; an error if the file was edited since.
-    fn is_open(&self, step: &Step<'_>) -> Result<bool> {
-        let path: RelPath = step.path.parse()?;
-        let found = self.tree.read(&path).with_context(|| format!("cannot read `{path}`"))?;
-        let Some(found) = found else {
-            // The file is deleted already, but its empty folders may remain.
-            return Ok(true);
-        };
-        let wanted = step.after.as_ref().map(|contents| contents.text().as_bytes());
-        if wanted == Some(found.as_slice()) {
-            return Ok(false);
-        }
-        let torn = step.before.is_none() && wanted.is_some_and(|wanted| wanted.starts_with(&found));
-        if !torn && Some(bytes_hash(&found)) != step.before {
-            bail!(
-                "a command was interrupted, and `{path}` was edited since\n\n\
-                 hint: move `{path}` away so that the command can be completed, or delete `{FOLDER}/{JOURNAL}` to abandon it"
-            );
-        }
-        Ok(true)
     }
 }
 

@@ -287,6 +287,25 @@ fn an_edit_while_a_command_waits_for_an_answer_is_not_lost() {
 }
 
 #[test]
+fn an_interrupted_command_is_not_half_completed_before_an_edit_is_found() {
+    // Right after the journal is in place, and after the first file too.
+    let changed = "to abandon it; it has already changed `changed`";
+    for (operations, advice) in [(4, "to abandon it"), (6, changed), (7, changed)] {
+        let (dir, changes) = scene();
+        commit(dir.path(), FaultyDisk::new(operations, Fault::Dies).0, &changes).unwrap_err();
+        fs::write(dir.path().join("sub/deleted/file"), "by hand").unwrap();
+        let before = tree(dir.path());
+        let again = Root::open_on(dir.path(), Access::Write, Box::new(real()), || {});
+        let error = again.err().unwrap().to_string();
+        assert!(
+            error.contains("`sub/deleted/file` was edited since") && error.ends_with(advice),
+            "{error}"
+        );
+        assert_same(&before, &tree(dir.path()));
+    }
+}
+
+#[test]
 fn a_folder_at_the_path_of_a_file_is_refused_before_the_first_byte() {
     for (blocked, word) in [("changed", "is a folder"), ("new", "is a file")] {
         let (dir, changes) = scene();
