@@ -65,6 +65,11 @@ pub fn find(text: &str) -> Found<'_> {
     }
 }
 
+/// The number of headers in a text; a merge can leave those of both branches.
+pub fn count(text: &str) -> usize {
+    text.matches(MARK).count()
+}
+
 /// The text below the header, or the whole text if it has no header.
 pub fn below(text: &str) -> &str {
     let after = text.find(MARK).map_or(text, |mark| &text[mark..]);

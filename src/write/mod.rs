@@ -15,6 +15,7 @@ mod record;
 mod relicense;
 mod root;
 mod state;
+mod union;
 mod used;
 mod vendored;
 mod workspace;

@@ -233,6 +233,20 @@ fn keep_both(path: &Path) {
 
 #[test]
 fn two_branches_that_add_a_kind_each_merge_by_project_and_sync() {
+    merges(Resolved::Project);
+    merges(Resolved::All);
+}
+
+/// The files in which a user keeps the lines of both branches.
+#[derive(PartialEq)]
+enum Resolved {
+    Project,
+    /// As with "accept both" of an editor.
+    All,
+}
+
+/// Merges two branches that add a kind each, and runs `sync`.
+fn merges(resolved: Resolved) {
     let dir = project();
     let path = dir.path();
     create(path, "test", "Base").succeeds();
@@ -245,7 +259,14 @@ fn two_branches_that_add_a_kind_each_merge_by_project_and_sync() {
     assert!(!git(path, &["merge", "other"]), "the merge was expected to conflict");
 
     kubewright(path, &["sync"]).refuses(1, &["`PROJECT` has merge conflict markers", "hint: resolve `PROJECT`"]);
-    keep_both(&path.join("PROJECT"));
+    let is_conflicted = |file: &crate::cli::File| file.bytes.windows(8).any(|at| at == b"<<<<<<< ");
+    let is_resolved = |path: &str| path == "PROJECT" || resolved == Resolved::All;
+    for (file, _) in tree(path)
+        .iter()
+        .filter(|(path, file)| is_resolved(path) && is_conflicted(file))
+    {
+        keep_both(&path.join(file));
+    }
     kubewright(path, &["sync"]).succeeds();
 
     let sequential = project();
