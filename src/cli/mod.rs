@@ -18,6 +18,7 @@ mod edit;
 mod edit_controller;
 mod eject;
 pub mod envtest;
+mod extensions;
 mod external;
 mod given;
 mod host;

@@ -1,7 +1,8 @@
-//! `kubewright sync`: rewrites managed files from PROJECT, conflict markers of a merge included, and writes missing crates.
+//! `kubewright sync`: rewrites managed files from PROJECT, conflict markers of a merge included, writes missing crates, and prints the lines that
+//! a merge removed from other files.
 
 use super::session::{Session, access};
-use super::{crates, report};
+use super::{crates, extensions, report};
 use crate::plan::{FileKind, RelPath, Source};
 use crate::project::Crates;
 use crate::render::File;
@@ -14,7 +15,8 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 After a merge, resolve PROJECT by hand, then run this. It rewrites managed files
-with conflict markers, and refuses managed files that were edited by hand.
+with conflict markers, and refuses managed files that were edited by hand. It
+prints the lines for webhooks that the merge removed from your own files.
 
 With `--crates` it moves the project: crates are written to or deleted from
 `crates/`, and the files that name them are merged with your edits. A crate that
@@ -44,10 +46,15 @@ pub fn run(dir: &Path, args: Args) -> Result<()> {
         let rendered = |kind| matches!(kind, FileKind::Managed | FileKind::Seeded);
         session.render(&project, &plan.clone().only(|_, entry| rendered(entry.kind)))?;
     }
+    let lost = extensions::lost(&session)?;
+    let lost_crates = extensions::lost_crates(&session, &lost)?;
     let mut states = BTreeMap::new();
     for (path, entry) in &plan.entries {
         if entry.kind == FileKind::Vendored {
-            let state = vendored_state(&session.root, path, &entry.source)?;
+            let state = match lost_crates.contains(path) && !session.root.is_folder(path)? {
+                true => State::Missing,
+                false => vendored_state(&session.root, path, &entry.source)?,
+            };
             states.insert(path, (&entry.source, state));
         }
     }
@@ -66,7 +73,9 @@ pub fn run(dir: &Path, args: Args) -> Result<()> {
     for (path, (source, state)) in states {
         vendored(&session.root, path, source, state);
     }
-    if !session.finish(&project, outcome, args.dry_run)? {
+    let is_done = lost.is_empty();
+    outcome.by_hand.extend(lost);
+    if !session.finish(&project, outcome, args.dry_run)? && is_done {
         report::note("nothing to do: the managed files match PROJECT");
     }
     Ok(())

@@ -167,6 +167,22 @@ fn changed_lines(path: &RelPath, found: &str, texts: [&File; 2]) -> Option<ByHan
     })
 }
 
+/// The words of lines for webhooks, conversions and policies.
+const EXTENSIONS: [&str; 3] = ["webhook", "conversion", "polic"];
+
+/// The lines to change by hand in a file that has none of the lines for webhooks, conversions or policies that only the second text has. Lines such
+/// as `components:` do not count: the file can have them for another reason.
+pub fn lost_lines(path: &RelPath, found: &str, [without, with]: [&File; 2]) -> Option<ByHand> {
+    let known: BTreeSet<&str> = without.text.lines().map(str::trim).collect();
+    let names = |line: &&str| EXTENSIONS.iter().any(|word| line.contains(word)) && !known.contains(line);
+    let needed: BTreeSet<&str> = with.text.lines().map(str::trim).filter(names).collect();
+    let has_one = found.lines().any(|line| needed.contains(line.trim()));
+    match needed.is_empty() || has_one {
+        true => None,
+        false => changed_lines(path, found, [without, with]),
+    }
+}
+
 fn merged(path: &RelPath, bytes: &[u8], file: &Succession) -> Merged {
     let Ok(text) = std::str::from_utf8(bytes) else {
         return Merged::Binary;

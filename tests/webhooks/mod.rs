@@ -134,6 +134,56 @@ fn where_edits_are_in_the_way_the_lines_to_add_are_printed() {
 }
 
 #[test]
+fn lines_for_webhooks_that_a_merge_removed_are_printed_and_the_crate_is_restored() {
+    let dir = crate::cli::project();
+    let path = dir.path();
+    create(path, "test", "FooBar").succeeds();
+    webhook(path, "create", &["--validation"]).succeeds();
+    let with = tree(path);
+    webhook(path, "delete", &["--yes"]).succeeds();
+    let shared = ["Cargo.toml", DEFAULT, "src/lib.rs", "src/main.rs"];
+    let is_shared = |file: &str| shared.contains(&file) || file.starts_with("crates/");
+    // One branch has deleted the last webhook, the other has added one.
+    for (file, found) in with.iter().filter(|(file, _)| !is_shared(file)) {
+        fs::create_dir_all(path.join(file).parent().unwrap()).unwrap();
+        fs::write(path.join(file), &found.bytes).unwrap();
+    }
+    assert!(!path.join("crates/webhooks").exists());
+    let doctor = kubewright(path, &["doctor"]).stdout;
+    assert!(
+        doctor.contains("without the lines for webhooks") && doctor.contains("run `kubewright sync`"),
+        "{doctor}"
+    );
+    let sync = kubewright(path, &["sync"]).succeeds();
+    for file in shared {
+        assert!(sync.stderr.contains(&format!("`{file}` is yours")), "{}", sync.stderr);
+    }
+    for line in [
+        "  + pub mod webhooks;\n",
+        "webhooks::register(manager, &app)?;\n",
+        "  +   - ../webhook\n",
+        "  - components: []\n",
+    ] {
+        assert!(sync.stderr.contains(line), "{line}: {}", sync.stderr);
+    }
+    assert!(path.join("crates/webhooks").is_dir());
+
+    for file in shared {
+        fs::write(path.join(file), &with[file].bytes).unwrap();
+    }
+    assert_done(path, "--validation");
+    assert_same(&with, &tree(path));
+    // An edit of some of these lines is not a merge.
+    replace(
+        path,
+        "src/main.rs",
+        "use operator::{app, controllers, webhooks};",
+        "use operator::*;",
+    );
+    assert_done(path, "--validation");
+}
+
+#[test]
 fn a_deleted_file_stays_deleted_and_is_named() {
     let dir = with_foobar();
     webhook(dir.path(), "create", &["--validation"]).succeeds();

@@ -6,7 +6,7 @@ mod storage;
 use super::cluster::Cluster;
 use super::plan::{Row, rows};
 use super::session::{Session, project_path};
-use super::{Output, report};
+use super::{Output, extensions, report};
 use crate::plan::FileKind;
 use crate::project::{Project, Release, file};
 use crate::write::{Access, Beneath, Origin, State, vendored_origin, vendored_state};
@@ -222,7 +222,7 @@ fn checked(dir: &Path) -> Result<(Finding, Project)> {
     let (release, own) = (session.project.version.parse::<Release>()?, Release::own());
     let foreign = Foreign::of(&session)?;
     let finding = match release.is_same_minor(&own) {
-        true => match drift(&rows(&session)?, &foreign) {
+        true => match drift(&rows(&session)?, &lost(&session)?, &foreign) {
             fits if fits.verdict == Verdict::Ok && !session.project.crates.are_in_project() => {
                 registry::finding(&session)?
             }
@@ -280,8 +280,8 @@ fn earlier(release: &Release, foreign: &Foreign) -> Finding {
         .hint("run `kubewright upgrade --dry-run`, then `kubewright upgrade`")
 }
 
-/// Files that `sync` would rewrite or refuse, and the crates of other releases.
-fn drift(rows: &[Row], foreign: &Foreign) -> Finding {
+/// Files that `sync` would rewrite or refuse, files that lack lines, and the crates of other releases.
+fn drift(rows: &[Row], lost: &[String], foreign: &Foreign) -> Finding {
     use FileKind::{Derived, Managed, Vendored};
     let of = |states: &[State]| {
         let ours = rows
@@ -296,6 +296,10 @@ fn drift(rows: &[Row], foreign: &Foreign) -> Finding {
     }
     if !stale.is_empty() {
         return Finding::list("project", "not up to date with PROJECT", &stale).hint("run `kubewright sync`");
+    }
+    if !lost.is_empty() {
+        let what = "without the lines for webhooks, conversions or policies of PROJECT";
+        return Finding::list("project", what, lost).hint("run `kubewright sync`, which prints the lines to add");
     }
     if !foreign.earlier.is_empty() {
         let text = format!(
@@ -328,6 +332,12 @@ fn drift(rows: &[Row], foreign: &Foreign) -> Finding {
         )
         .hint("run `make manifests`"),
     }
+}
+
+/// The files that lack the lines for webhooks of PROJECT.
+fn lost(session: &Session) -> Result<Vec<String>> {
+    let files = extensions::lost(session)?;
+    Ok(files.iter().map(|file| format!("`{}`", file.path)).collect())
 }
 
 fn kubectl() -> Finding {
