@@ -118,7 +118,9 @@ fn needed(root: &Root, folder: &RelPath, name: &str) -> Result<bool> {
 /// Whether desktops or editors leave files of this name behind.
 pub fn is_left_behind(name: &OsStr) -> bool {
     let name = name.as_encoded_bytes();
-    name == b".DS_Store" || name.ends_with(b"~") || name.ends_with(b".swp")
+    // Emacs locks a file with a dangling link `.#name`, and macOS keeps attributes of a file in `._name`.
+    let beside = [&b".#"[..], b"._"].iter().any(|start| name.starts_with(start));
+    beside || name == b".DS_Store" || name.ends_with(b"~") || name.ends_with(b".swp")
 }
 
 fn read_crate(root: &Root, top: &RelPath, folder: &RelPath, texts: &mut BTreeMap<String, String>) -> Result<()> {

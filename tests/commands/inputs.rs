@@ -372,7 +372,11 @@ fn own_templates_replace_built_in_ones_and_their_changes_are_detected() {
         .refuses(1, &["template `project/docs/house.md.tera` does not render"]);
     write("{# managed #}\nNew rules.\n");
     // Files of desktops and editors change nothing.
-    fs::write(own.join("project/docs/.DS_Store"), [0, 255]).unwrap();
+    for name in [".DS_Store", "._house.md.tera"] {
+        fs::write(own.join("project/docs").join(name), [0, 255]).unwrap();
+    }
+    #[cfg(unix)]
+    std::os::unix::fs::symlink("user@host.1:1", own.join("project/docs/.#house.md.tera")).unwrap();
     kubewright(&target, &["plan"]).succeeds();
 }
 

@@ -29,7 +29,8 @@ pub(super) struct Manifest {
     pub object: Value,
 }
 
-/// The objects of every `.yaml` file of a folder, in the order of the files' names; none if the folder does not exist.
+/// The objects of every `.yaml` file of a folder, in the order of the files' names; none if the folder does not exist. Hidden files are not
+/// read: Emacs leaves a dangling link beside an unsaved file, and macOS binary data.
 ///
 /// # Errors
 /// The first file that cannot be read, with the reason.
@@ -39,7 +40,9 @@ pub(super) fn in_folder(folder: &Path) -> Result<Vec<Manifest>, String> {
         entries => entries.map_err(|error| cannot_read(folder, &error))?,
     };
     let mut files: Vec<_> = entries
-        .filter_map(|entry| entry.ok().map(|entry| entry.path()))
+        .filter_map(Result::ok)
+        .filter(|entry| !entry.file_name().as_encoded_bytes().starts_with(b"."))
+        .map(|entry| entry.path())
         .collect();
     files.retain(|file| file.extension().is_some_and(|it| it == "yaml") && !file.ends_with(KUSTOMIZATION));
     files.sort();
@@ -136,6 +139,9 @@ mod tests {
             "{warnings:?}"
         );
         assert_eq!(warnings.len(), 1);
+        // As Emacs and macOS leave them beside a file.
+        write(".#a.yaml", "[");
+        write("._a.yaml", "[");
         assert_eq!(names(&in_folder(path).unwrap()), ["a", "b1", "b2"]);
         assert!(in_folder(&path.join("none")).unwrap().is_empty());
     }

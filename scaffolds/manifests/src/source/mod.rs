@@ -51,7 +51,12 @@ fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let (mut found, mut folders) = (Vec::new(), vec![folder.to_owned()]);
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(&folder).map_err(|error| named(error, &folder))? {
-            let path = entry.map_err(|error| named(error, &folder))?.path();
+            let entry = entry.map_err(|error| named(error, &folder))?;
+            // Editors and desktops leave such files beside sources: Emacs a dangling link, macOS binary data.
+            if entry.file_name().as_encoded_bytes().starts_with(b".") {
+                continue;
+            }
+            let path = entry.path();
             if path.is_dir() {
                 folders.push(path);
             } else if path.extension().is_some_and(|it| it == "rs") {

@@ -182,3 +182,14 @@ fn a_file_that_is_not_rust_has_no_findings() {
         assert!(endless::findings(&[(String::new(), source.to_owned())]).is_empty());
     }
 }
+
+#[cfg(unix)]
+#[test]
+fn files_that_editors_and_desktops_leave_beside_sources_are_not_read() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("a.rs"), "pub struct Spec;").unwrap();
+    std::fs::write(folder.path().join("._a.rs"), [0, 5, 22, 7, 255]).unwrap();
+    std::os::unix::fs::symlink("user@host.1:1", folder.path().join(".#a.rs")).unwrap();
+    let found = super::findings(folder.path()).unwrap();
+    assert!(found.ignored.is_empty());
+}

@@ -5,7 +5,8 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-/// Every document of every `.yaml` file in `folder`, in the order of the file names; empty if the folder does not exist.
+/// Every document of every `.yaml` file in `folder`, in the order of the file names; empty if the folder does not exist. Hidden files are not
+/// read: Emacs leaves a dangling link beside an unsaved file, and macOS binary data.
 ///
 /// # Errors
 /// The first file that cannot be read, with the reason.
@@ -18,7 +19,7 @@ pub fn documents(folder: &Path) -> Result<Vec<Value>, String> {
     let mut files: Vec<PathBuf> = files
         .collect::<Result<_, _>>()
         .map_err(|error| cannot(folder, &error))?;
-    files.retain(|file| file.extension().is_some_and(|extension| extension == "yaml"));
+    files.retain(|file| file.extension().is_some_and(|extension| extension == "yaml") && !is_hidden(file));
     files.sort();
     let mut documents = Vec::new();
     for file in files {
@@ -27,6 +28,11 @@ pub fn documents(folder: &Path) -> Result<Vec<Value>, String> {
         documents.extend(read);
     }
     Ok(documents)
+}
+
+fn is_hidden(file: &Path) -> bool {
+    file.file_name()
+        .is_some_and(|name| name.as_encoded_bytes().starts_with(b"."))
 }
 
 fn cannot(path: &Path, error: &dyn std::fmt::Display) -> String {
@@ -44,7 +50,9 @@ mod tests {
         assert_eq!(documents(&folder.path().join("none")), Ok(Vec::new()));
         fs::write(folder.path().join("b.yaml"), "c: 3\n").unwrap();
         fs::write(folder.path().join("a.yaml"), "a: 1\n---\nb: 2\n").unwrap();
-        fs::write(folder.path().join("README.md"), "[").unwrap();
+        for unread in ["README.md", ".#a.yaml", "._a.yaml"] {
+            fs::write(folder.path().join(unread), "[").unwrap();
+        }
         let read = documents(folder.path()).unwrap();
         assert_eq!(
             serde_json::json!(read),
