@@ -65,7 +65,8 @@ fn read_from(open: &Beneath, folder: &Path) -> Result<Vec<(String, String)>> {
                     let text = String::from_utf8(text)
                         .ok()
                         .with_context(|| format!("`{path}` is not text"))?;
-                    found.push((path.to_string(), text));
+                    // As the built-in ones; rendered files get the line ends of the files that they replace.
+                    found.push((path.to_string(), text.replace("\r\n", "\n")));
                 }
             }
             if found.len() > MAX_FILES || size as u64 > MAX_FILE {

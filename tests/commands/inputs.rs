@@ -380,6 +380,48 @@ fn own_templates_replace_built_in_ones_and_their_changes_are_detected() {
     kubewright(&target, &["plan"]).succeeds();
 }
 
+#[test]
+fn own_templates_with_line_ends_of_windows_render_as_those_with_others() {
+    let dir = tempfile::tempdir().unwrap();
+    let (own, target) = (dir.path().join("own"), dir.path().join("project"));
+    fs::create_dir_all(own.join("project/docs")).unwrap();
+    for (name, text) in [
+        ("house", "{# managed #}\r\nThe rules\r\nof {{ project.name }}.\r\n"),
+        ("seeded", "Notes.\r\n"),
+    ] {
+        fs::write(own.join(format!("project/docs/{name}.md.tera")), text).unwrap();
+    }
+    let folder = own.display().to_string();
+    let init = ["init", "--domain", "example.com", "--project-name", "x", "--templates"];
+    kubewright(&target, &[&init[..], &[&folder]].concat()).succeeds();
+    let read = |name: &str| fs::read_to_string(target.join(name)).unwrap();
+    assert!(
+        read("docs/house.md").ends_with("-->\nThe rules\nof x.\n"),
+        "{:?}",
+        read("docs/house.md")
+    );
+    assert_eq!(read("docs/seeded.md"), "Notes.\n");
+    assert!(
+        kubewright(&target, &["sync"])
+            .succeeds()
+            .stderr
+            .contains("nothing to do")
+    );
+
+    // In a checkout with line ends of Windows too.
+    fs::write(
+        target.join("docs/house.md"),
+        read("docs/house.md").replace('\n', "\r\n"),
+    )
+    .unwrap();
+    assert!(
+        kubewright(&target, &["sync"])
+            .succeeds()
+            .stderr
+            .contains("nothing to do")
+    );
+}
+
 #[cfg(unix)]
 #[test]
 fn a_link_to_templates_is_recorded_as_their_folder() {
