@@ -32,7 +32,7 @@ pub struct NewFile<'a> {
     pub bytes: &'a [u8],
     /// Whether it is executable.
     pub executable: bool,
-    /// The file that it replaces, whose mode it gets.
+    /// The file that it replaces, whose mode and owner it gets.
     pub replaced: Option<&'a RelPath>,
     /// Whether it has to survive a power failure.
     pub durable: bool,

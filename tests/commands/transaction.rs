@@ -205,6 +205,21 @@ fn a_replaced_file_keeps_its_mode_also_after_a_crash_at_any_operation() {
     }
 }
 
+#[cfg(unix)]
+#[test]
+fn a_replaced_file_keeps_its_owner_if_root_runs_the_command() {
+    use std::os::unix::fs::{MetadataExt, chown};
+    let (dir, changes) = scene();
+    let path = dir.path().join("changed");
+    if chown(&path, Some(1234), Some(5678)).is_err() {
+        return cli::skip("only root can give files away");
+    }
+    commit(dir.path(), Box::new(real()), &changes).unwrap();
+    let found = fs::metadata(&path).unwrap();
+    assert_eq!((found.uid(), found.gid()), (1234, 5678));
+    assert_eq!(fs::read(&path).unwrap(), b"new");
+}
+
 #[test]
 fn after_a_second_crash_during_completion_the_next_command_finds_all_or_nothing() {
     let (before, after) = outcomes();

@@ -147,7 +147,7 @@ impl Beneath {
         system::create(&self.root, path, executable)
     }
 
-    /// Creates a new file with the permissions of another, whatever the umask. With `executable`, those who may read it may also execute it.
+    /// Creates a new file with the permissions of another, and with its owner if this user may set it, whatever the umask. With `executable`, those who may read it may also execute it.
     /// No other user can read the file before it has these permissions. Systems without modes create an ordinary file.
     pub fn create_like(&self, path: &RelPath, other: &RelPath, executable: bool) -> io::Result<std::fs::File> {
         system::create_like(&self.root, path, other, executable)

@@ -3,7 +3,7 @@
 
 use super::{EntryType, RefusedPath};
 use crate::plan::RelPath;
-use rustix::fs::{self, AtFlags, CWD, Dir, FileType, Mode, OFlags, RawMode};
+use rustix::fs::{self, AtFlags, CWD, Dir, FileType, Mode, OFlags, RawMode, Stat};
 use std::ffi::OsString;
 use std::fs::File;
 use std::io;
@@ -126,8 +126,19 @@ pub fn create_like(root: &Root, path: &RelPath, other: &RelPath, executable: boo
         mode |= (mode & 0o444) >> 2;
     }
     let file = create_with(root, path, 0o600)?;
+    keep_owner(&file, &found)?;
     fs::fchmod(&file, Mode::from_raw_mode(mode))?;
     Ok(file)
+}
+
+/// Gives a file to the owner and the group of another: a container often works as root on a checkout of the user. If this user may not, or the
+/// file system has no owners, the file belongs to the user who runs the command.
+fn keep_owner(file: &File, other: &Stat) -> io::Result<()> {
+    let own = file.metadata()?;
+    if (own.uid(), own.gid()) != (other.st_uid, other.st_gid) {
+        _ = std::os::unix::fs::fchown(file, Some(other.st_uid), Some(other.st_gid));
+    }
+    Ok(())
 }
 
 fn create_with(root: &Root, path: &RelPath, mode: RawMode) -> io::Result<File> {

@@ -347,10 +347,13 @@ fn replace(path: &Path, content: &str) -> Result<(), FilesError> {
     // A run at the same time has another process id.
     temporary.push(format!(".{}.tmp", std::process::id()));
     let temporary = PathBuf::from(temporary);
-    let mode = fs::metadata(path).ok().map(|metadata| metadata.permissions());
+    let replaced = fs::metadata(path).ok();
     let written = fs::File::create(&temporary).and_then(|mut file| {
         file.write_all(content.as_bytes())?;
-        mode.map_or(Ok(()), |mode| file.set_permissions(mode))?;
+        if let Some(replaced) = &replaced {
+            keep_owner(&file, replaced);
+            file.set_permissions(replaced.permissions())?;
+        }
         file.sync_all()
     });
     written.and_then(|()| fs::rename(&temporary, path)).map_err(|error| {
@@ -358,6 +361,16 @@ fn replace(path: &Path, content: &str) -> Result<(), FilesError> {
         io_error("write", path)(error)
     })
 }
+
+/// Gives a file to the owner and the group of another, if this user may: a container often works as root on a checkout of the user.
+#[cfg(unix)]
+fn keep_owner(file: &fs::File, other: &fs::Metadata) {
+    use std::os::unix::fs::{MetadataExt, fchown};
+    _ = fchown(file, Some(other.uid()), Some(other.gid()));
+}
+
+#[cfg(not(unix))]
+fn keep_owner(_file: &fs::File, _other: &fs::Metadata) {}
 
 fn io_error(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> FilesError {
     move |source| FilesError::Io {

@@ -277,6 +277,22 @@ fn a_read_only_file_is_refused_before_anything_is_written_and_modes_are_kept() {
     assert_eq!((mode(&a), mode(&b)), (0o640, 0o600));
 }
 
+#[cfg(unix)]
+#[test]
+fn a_replaced_file_keeps_its_owner_if_root_writes_it() {
+    use std::os::unix::fs::{MetadataExt, chown};
+    let dir = tempfile::tempdir().unwrap();
+    write_manifests(dir.path(), &numbered(0), Mode::Write).unwrap();
+    let path = dir.path().join("a.yaml");
+    if chown(&path, Some(1234), Some(5678)).is_err() {
+        eprintln!("SKIPPED: only root can give files away");
+        return;
+    }
+    write_manifests(dir.path(), &numbered(1), Mode::Write).unwrap();
+    let found = fs::metadata(&path).unwrap();
+    assert_eq!((found.uid(), found.gid()), (1234, 5678));
+}
+
 #[test]
 fn the_same_values_give_the_same_bytes_in_any_order() {
     let (one, two) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
