@@ -175,6 +175,33 @@ fn an_upgrade_brings_make_sim_to_a_project_with_edits() {
 }
 
 #[test]
+fn a_kind_that_an_earlier_release_added_on_another_branch_is_upgraded_after_the_merge() {
+    let dir = old("one");
+    let earlier = tree(dir.path());
+    kubewright(dir.path(), &["upgrade"]).succeeds();
+    let upgraded = tree(dir.path());
+    let of_kind = |path: &str| path.contains("foobar") && !path.starts_with("crates/");
+    let merged: Vec<_> = earlier
+        .iter()
+        .filter(|(path, file)| of_kind(path) && upgraded.get(*path).is_some_and(|now| now != *file))
+        .collect();
+    assert!(merged.iter().any(|(path, _)| path.ends_with(".rs")));
+    for (path, file) in merged {
+        fs::write(dir.path().join(path), &file.bytes).unwrap();
+    }
+    assert!(
+        kubewright(dir.path(), &["sync"])
+            .succeeds()
+            .stderr
+            .contains("nothing to do")
+    );
+    let own = format!("version: {}", Release::own());
+    replace(&dir, "PROJECT", &own, "version: 0.1.0");
+    kubewright(dir.path(), &["upgrade"]).succeeds();
+    assert_same(&upgraded, &tree(dir.path()));
+}
+
+#[test]
 fn line_ends_of_windows_are_kept() {
     let dir = old("one");
     for (path, file) in tree(dir.path()) {

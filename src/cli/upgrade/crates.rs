@@ -6,7 +6,7 @@ use crate::cli::session::Session;
 use crate::plan::{FileKind, Plan, RelPath, Source, plan};
 use crate::project::Project;
 use crate::render::{Rendered, Templates, render};
-use crate::write::{Change, State, vendored_files, vendored_state};
+use crate::write::{Change, Origin, State, vendored_files, vendored_origin, vendored_state};
 use anyhow::{Result, bail};
 use std::collections::BTreeSet;
 
@@ -33,7 +33,7 @@ pub fn replace(session: &Session, project: &Project, earlier: &Templates) -> Res
         let crate_plan = |plan: &Plan| plan.clone().only(|path, _| path == folder);
         let files = session.render(project, &crate_plan(&after))?;
         let Some(source @ Source::Crate(name)) = before.entries.get(folder).map(|entry| &entry.source) else {
-            free(session, folder)?;
+            free(session, folder, after.entries.get(folder).map(|entry| &entry.source))?;
             crates.changes.extend(written(session, &files)?);
             continue;
         };
@@ -55,9 +55,13 @@ pub fn replace(session: &Session, project: &Project, earlier: &Templates) -> Res
     }
 }
 
-/// Refuses a crate of the user's where this release adds one.
-fn free(session: &Session, folder: &RelPath) -> Result<()> {
-    match session.root.is_folder(folder)? {
+/// Refuses a crate of the user's where this release adds one. It is this release's if files of an earlier one were merged into an upgraded project.
+fn free(session: &Session, folder: &RelPath, source: Option<&Source>) -> Result<()> {
+    let is_ours = || match source {
+        Some(source) => Ok(vendored_origin(&session.root, folder, source)? == Origin::Embedded),
+        None => Ok::<_, anyhow::Error>(false),
+    };
+    match session.root.is_folder(folder)? && !is_ours()? {
         true => bail!("`{folder}` exists already, and the release adds a crate there\n\nhint: move it away"),
         false => Ok(()),
     }
