@@ -348,7 +348,9 @@ fn replace(path: &Path, content: &str) -> Result<(), FilesError> {
     temporary.push(format!(".{}.tmp", std::process::id()));
     let temporary = PathBuf::from(temporary);
     let replaced = fs::metadata(path).ok();
-    let written = fs::File::create(&temporary).and_then(|mut file| {
+    // A file of this name is left of another run, or a link to a file that is not the project's: neither is written to.
+    _ = fs::remove_file(&temporary);
+    let written = fs::File::create_new(&temporary).and_then(|mut file| {
         file.write_all(content.as_bytes())?;
         if let Some(replaced) = &replaced {
             keep_owner(&file, replaced);

@@ -293,6 +293,20 @@ fn a_replaced_file_keeps_its_owner_if_root_writes_it() {
     assert_eq!((found.uid(), found.gid()), (1234, 5678));
 }
 
+#[cfg(unix)]
+#[test]
+fn a_link_at_the_name_of_a_temporary_file_is_not_followed() {
+    let dir = tempfile::tempdir().unwrap();
+    write_manifests(dir.path(), &numbered(0), Mode::Write).unwrap();
+    let foreign = dir.path().join("foreign");
+    fs::write(&foreign, "foreign").unwrap();
+    let temporary = dir.path().join(format!("a.yaml.{}.tmp", std::process::id()));
+    std::os::unix::fs::symlink(&foreign, &temporary).unwrap();
+    write_manifests(dir.path(), &numbered(1), Mode::Write).unwrap();
+    assert_eq!(fs::read_to_string(&foreign).unwrap(), "foreign");
+    assert!(fs::read_to_string(dir.path().join("a.yaml")).unwrap().contains('1'));
+}
+
 #[test]
 fn the_same_values_give_the_same_bytes_in_any_order() {
     let (one, two) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
