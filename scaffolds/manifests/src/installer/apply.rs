@@ -20,7 +20,7 @@ Options:
   -h, --help                 Print this help
 ";
 
-/// The labels in config/namespace/namespace.yaml which mark the namespace that this command has made. `make undeploy` selects it by these.
+/// The labels in config/namespace/namespace.yaml which mark the namespace that this command has made. `make undeploy` deletes no other.
 const MARKS: [&str; 2] = ["app.kubernetes.io/component", "app.kubernetes.io/name"];
 
 /// The parsed arguments.

@@ -6,8 +6,8 @@ use serde_json::Value;
 
 /// Whether the cluster gets the object. If it is a configuration of webhooks, these get the URL.
 pub(super) fn adapt(object: &mut Value, url: Option<&str>) -> bool {
-    let label = |name: &str| object["metadata"]["labels"][name].as_str().unwrap_or_default();
-    if label("app.kubernetes.io/component") == "crd" || label("control-plane") == "controller-manager" {
+    let is_operator = object["metadata"]["labels"]["control-plane"] == "controller-manager";
+    if text(object, "/kind") == "CustomResourceDefinition" || is_operator {
         return false;
     }
     if !matches!(

@@ -11,7 +11,7 @@ mod objects;
 mod tests;
 
 use self::objects::Cleanup;
-use crate::rendered::{Source, text};
+use crate::rendered::{self, Document, Source, text};
 use crate::words::{Words, settled};
 use kubewright_schema::files::Streams;
 use serde_json::Value;
@@ -120,25 +120,34 @@ fn remove(
     if removed == Removed::Kinds {
         return source.kubectl.run(&["delete", &found, "-k", CRDS]).map_err(failed);
     }
-    let folder = source.folder();
-    let operator = "app.kubernetes.io/component notin (crd, namespace)";
-    let deleted = source
-        .kubectl
-        .run(&["delete", &found, "-k", folder, "--selector", operator]);
-    deleted.map_err(failed)?;
+    let documents = source.documents(&mut std::io::empty())?;
+    let namespaces = namespace::all(&documents);
+    let (crds, operator): (Vec<_>, Vec<_>) = documents
+        .into_iter()
+        .filter(|document| text(&document.object, "/kind") != "Namespace")
+        .partition(|document| text(&document.object, "/kind") == "CustomResourceDefinition");
+    delete(source, &found, &operator).map_err(failed)?;
     if arguments.keeps_crds {
         _ = writeln!(streams.out, "left: the CRDs and all their objects");
     } else {
         remove_converters(source)?;
-        let rest = "app.kubernetes.io/component!=namespace";
-        source
-            .kubectl
-            .run(&["delete", "--ignore-not-found", "-k", folder, "--selector", rest])?;
+        delete(source, "--ignore-not-found=true", &crds)?;
     }
-    if let Some(left) = namespace::remove(source, &arguments.operator)? {
-        _ = writeln!(streams.out, "left: {left}");
+    for wanted in &namespaces {
+        if let Some(left) = namespace::remove(source, wanted, &arguments.operator)? {
+            _ = writeln!(streams.out, "left: {left}");
+        }
     }
     Ok(())
+}
+
+/// Deletes these objects. They are chosen by their kinds: a kustomization of the user's may have changed any label.
+fn delete(source: &Source, found: &str, documents: &[Document]) -> Result<(), String> {
+    if documents.is_empty() {
+        return Ok(());
+    }
+    let arguments = ["delete", found, "-f", "-"];
+    source.kubectl.send(&arguments, &rendered::join(documents))
 }
 
 /// No converter answers after the operator is gone: an object that was created meanwhile could not be read, and its CRD not be deleted.

@@ -1,7 +1,8 @@
-//! Deletes the namespace of the operator, if no one else uses it.
+//! Deletes the namespaces of a project, if no one else uses them.
 
 use crate::installer::is_of_others;
-use crate::rendered::{Source, text};
+use crate::rendered::{Document, Source, text};
+use serde_json::Value;
 
 /// The objects that clusters keep in each namespace by themselves (Kubernetes, OpenShift and Istio), and those that they make for objects there.
 const OF_CLUSTER: [&str; 12] = [
@@ -21,19 +22,17 @@ const OF_CLUSTER: [&str; 12] = [
 /// The middle of the name of a Secret that OpenShift makes for each ServiceAccount, between the account and five random characters.
 const OF_ACCOUNT: &str = "-dockercfg-";
 
-/// Deletes the namespace that is among the objects of the project. Returns why it stays; `None` if it is gone, or the project has none.
+/// The namespaces among the objects of a project.
+pub(super) fn all(documents: &[Document]) -> Vec<Value> {
+    let objects = documents.iter().map(|document| &document.object);
+    objects.filter(|it| text(it, "/kind") == "Namespace").cloned().collect()
+}
+
+/// Deletes a namespace of the project. Returns why it stays; `None` if it is gone.
 ///
 /// # Errors
 /// kubectl fails.
-pub(super) fn remove(source: &Source, operator: &str) -> Result<Option<String>, String> {
-    let objects = source.objects(&mut std::io::empty())?;
-    let own = |object: &&serde_json::Value| {
-        text(object, "/kind") == "Namespace"
-            && object["metadata"]["labels"]["app.kubernetes.io/component"] == "namespace"
-    };
-    let Some(wanted) = objects.iter().find(own) else {
-        return Ok(None);
-    };
+pub(super) fn remove(source: &Source, wanted: &Value, operator: &str) -> Result<Option<String>, String> {
     let name = text(wanted, "/metadata/name");
     let left = |why: &str| Ok(Some(format!("the namespace {name}, {why}")));
     let found = source

@@ -12,6 +12,18 @@ kind: Namespace
 metadata:
   labels: {app.kubernetes.io/component: namespace, app.kubernetes.io/name: foo}
   name: foo-system
+---
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata:
+  labels: {app.kubernetes.io/component: crd}
+  name: foobars.test.example.com
+---
+apiVersion: v1
+kind: ServiceAccount
+metadata:
+  name: foo-controller-manager
+  namespace: foo-system
 ";
 
 /// The labels of a namespace that `make deploy` has made.
@@ -55,7 +67,8 @@ impl Cluster {
     fn new(settings: &str, answers: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let program = format!(
-            "cd \"${{0%/*}}\"\n{settings}\necho \"$*\" >>log\nnth() {{ grep -c -- \"^$1\" log; }}\n\
+            "cd \"${{0%/*}}\"\n{settings}\necho \"$*\" >>log\n\
+             case \"$*\" in *' -f -') sed -n 's/^kind: /sent /p' >>log ;; esac\nnth() {{ grep -c -- \"^$1\" log; }}\n\
              case \"$*\" in\nkustomize*) cat objects ;;\n{answers}\nesac\n"
         );
         fs::write(folder.path().join("kubectl"), program).unwrap();
@@ -125,7 +138,7 @@ fn a_namespace_that_others_made_or_use_stays_and_undeploy_says_why() {
             "{log}"
         );
         assert!(!log.contains("delete namespace"), "{log}");
-        let rest = "delete --ignore-not-found -k config/default --selector app.kubernetes.io/component!=namespace\n";
+        let rest = "delete --ignore-not-found=true -f -\nsent CustomResourceDefinition\n";
         assert!(log.contains(rest), "{log}");
     }
     let (code, said, log) = Cluster::new("namespace=", NAMESPACE).run(Removed::Operator, &[]);
@@ -139,9 +152,37 @@ fn crds_and_objects_stay_if_asked() {
     let (code, said, log) = Cluster::new(&settings, NAMESPACE).run(Removed::Operator, &["--keep-crds"]);
     let left = "left: the CRDs and all their objects\nleft: the namespace foo-system, which has objects of others: FooBar/sample\n";
     assert_eq!((code, said.as_str()), (0, left));
-    let deletes: Vec<_> = log.lines().filter(|line| line.starts_with("delete ")).collect();
-    let operator = "delete --ignore-not-found=false -k config/default --selector app.kubernetes.io/component notin (crd, namespace)";
-    assert_eq!(deletes, [operator]);
+    assert_eq!(
+        deleted(&log),
+        ["delete --ignore-not-found=false -f -", "sent ServiceAccount"]
+    );
+}
+
+/// The deletions, and the kinds of the objects that they have got.
+fn deleted(log: &str) -> Vec<&str> {
+    let starts = ["delete ", "sent "];
+    let lines = log.lines();
+    lines
+        .filter(|line| starts.iter().any(|start| line.starts_with(start)))
+        .collect()
+}
+
+#[test]
+fn crds_and_namespaces_are_known_by_their_kinds_whatever_their_labels() {
+    let settings = "namespace='{}'; objects=";
+    let cluster = Cluster::new(settings, NAMESPACE);
+    let labelled = OBJECTS
+        .replace("component: crd", "component: operator")
+        .replace("component: namespace", "component: operator");
+    fs::write(cluster.folder.path().join("objects"), labelled).unwrap();
+    let (code, said, log) = cluster.run(Removed::Operator, &["--keep-crds"]);
+    let left =
+        "left: the CRDs and all their objects\nleft: the namespace foo-system, which `make deploy` has not made\n";
+    assert_eq!((code, said.as_str()), (0, left), "{log}");
+    assert_eq!(
+        deleted(&log),
+        ["delete --ignore-not-found=false -f -", "sent ServiceAccount"]
+    );
 }
 
 #[test]
@@ -149,9 +190,8 @@ fn converters_leave_the_crds_once_the_operator_is_gone() {
     let (code, said, log) = Cluster::new("", KINDS).run(Removed::Operator, &["--ignore-not-found=true"]);
     assert_eq!(code, 0, "{said}");
     let none = r#"patch crd foobars.test.example.com --type merge --patch {"spec":{"conversion":{"strategy":"None","webhook":null}}}"#;
-    assert!(at(&log, "delete --ignore-not-found=true -k config/default --selector") < at(&log, none));
-    let rest = "delete --ignore-not-found -k config/default --selector app.kubernetes.io/component!=namespace";
-    assert!(at(&log, none) < at(&log, rest));
+    assert!(at(&log, "delete --ignore-not-found=true -f -\nsent ServiceAccount") < at(&log, none));
+    assert!(at(&log, none) < at(&log, "sent CustomResourceDefinition"));
     assert!(!log.contains("patch crd greeters"), "{log}");
     // One kind's deletion in the foreground does not end.
     let deleted = |kind: &str, cascade: &str| {

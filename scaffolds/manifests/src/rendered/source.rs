@@ -81,9 +81,4 @@ impl Source {
         }
         self.kubectl.output(&["kustomize", &self.folder])
     }
-
-    /// The folder of the kustomization.
-    pub(crate) fn folder(&self) -> &str {
-        &self.folder
-    }
 }

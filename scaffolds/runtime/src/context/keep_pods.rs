@@ -223,13 +223,14 @@ impl<K: AnyObject> Context<K> {
                 Err(error) => return Err(error),
             };
             let is_own = is_own(&made);
-            if !found && !(is_own && matches(&made, &claimed)) {
+            let is_claimed = is_own && matches(&made, &claimed);
+            if !found && !is_claimed {
                 self.shared.state.disowned.add(&self.key);
                 requests.delete(key.name(), uid(&made)).await?;
                 return Err(self.changed(&made, &claimed));
             }
             // A cache that selects by labels may not have it, so it is compared here.
-            if found && is_own && !matches(&made, &claimed) {
+            if found && is_own && !is_claimed {
                 self.release(&kind, &made).await?;
                 continue;
             }
