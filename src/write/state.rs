@@ -4,6 +4,7 @@ use super::beneath::EntryType;
 use super::change::Change;
 use super::compare::is_ours;
 use super::root::Root;
+use super::union::is_union;
 use super::workspace::match_name;
 use crate::plan::{Catalogue, FileKind, RelPath};
 use crate::project::file;
@@ -19,7 +20,7 @@ use std::collections::BTreeSet;
 pub enum State {
     /// As expected.
     Clean,
-    /// As it was written, but PROJECT has changed: `sync` rewrites it.
+    /// As it was written, or as a merge left it, but PROJECT has changed: `sync` rewrites it.
     Stale,
     /// Changed by hand.
     Edited,
@@ -60,6 +61,7 @@ pub fn state(root: &Root, path: &RelPath, kind: FileKind, wanted: Option<&File>)
         }
         (FileKind::Managed, Some(file)) => match header::find(&text) {
             Found::None => State::Ejected,
+            Found::Edited { above } if is_union(&text, above, &file.text) => State::Stale,
             Found::Edited { .. } | Found::Conflicted { .. } => State::Edited,
             Found::Intact { above } if text[above.len()..].replace("\r\n", "\n") == file.text => State::Clean,
             Found::Intact { .. } => State::Stale,

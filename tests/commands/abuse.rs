@@ -267,6 +267,10 @@ fn merges(resolved: Resolved) {
     {
         keep_both(&path.join(file));
     }
+    if resolved == Resolved::All {
+        let plan = kubewright(path, &["plan"]).succeeds().stdout;
+        assert!(plan.contains("stale") && !plan.contains("edited"), "{plan}");
+    }
     kubewright(path, &["sync"]).succeeds();
 
     let sequential = project();
