@@ -5,6 +5,7 @@ use super::deployed::DeployedNames;
 use super::session::{Session, access};
 use super::transition::{Seeded, Transition};
 use super::{edit_controller, init, kubebuilder, report};
+use crate::plan::RelPath;
 use crate::project::settings::Settings;
 use crate::project::{License, Owner, Project};
 use crate::write::Outcome;
@@ -83,7 +84,10 @@ fn edit(dir: &Path, settings: Settings, dry_run: bool) -> Result<()> {
         report::note("nothing to do: the project has these settings already");
         return Ok(());
     }
-    let outcome = Transition::new(&session, &project, &Seeded::Merge)?.outcome(&session, false)?;
+    let mut outcome = Transition::new(&session, &project, &Seeded::Merge)?.outcome(&session, false)?;
+    if project.namespaced == before.namespaced {
+        outcome = without_deleted(outcome);
+    }
     let names = DeployedNames::of(&session)?;
     session.finish(&project, with_licence_kept(outcome), dry_run)?;
     if !dry_run {
@@ -91,6 +95,14 @@ fn edit(dir: &Path, settings: Settings, dry_run: bool) -> Result<()> {
         of_scope(&before, &project, &names);
     }
     Ok(())
+}
+
+/// A deleted file has no header to change by hand. A deleted LICENSE is still named.
+fn without_deleted(mut outcome: Outcome) -> Outcome {
+    let has_header = |path: &RelPath| path.folders().next().is_some();
+    let deleted: Vec<_> = outcome.deleted.extract_if(.., |path| has_header(path)).collect();
+    outcome.by_hand.retain(|file| !deleted.contains(&file.path));
+    outcome
 }
 
 /// Two licences have no lines in common: an edited text is not changed.

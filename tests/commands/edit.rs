@@ -144,6 +144,17 @@ fn a_file_with_another_header_is_named_and_not_changed() {
 }
 
 #[test]
+fn the_headers_of_deleted_files_are_not_printed() {
+    let dir = project_without_crates();
+    fs::remove_file(dir.path().join("src/app.rs")).unwrap();
+    let run = edit(dir.path(), &["--license", "mit", "--owner", "A"]).succeeds();
+    assert!(!run.stderr.contains("src/app.rs"), "{}", run.stderr);
+    fs::remove_file(dir.path().join("LICENSE")).unwrap();
+    let run = edit(dir.path(), &["--license", "apache2"]).succeeds();
+    assert!(run.stderr.contains("`LICENSE` would change"), "{}", run.stderr);
+}
+
+#[test]
 fn an_edited_licence_stays_and_one_of_the_author_is_not_replaced() {
     let dir = made(SETTINGS[2]);
     let mine = read(dir.path(), "LICENSE") + "\nAnd be nice.\n";
