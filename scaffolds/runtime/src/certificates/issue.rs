@@ -15,7 +15,7 @@ use ring::{
 use serde::{Deserialize, Serialize};
 
 /// The seconds of validity before the issue of a certificate, for clocks that are behind.
-const SLACK: i64 = 3_600;
+pub(super) const SLACK: i64 = 3_600;
 
 /// A certificate and its key.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
@@ -34,6 +34,11 @@ impl Issued {
     /// The second at which two thirds of its life are over.
     pub(super) fn renewal(&self) -> i64 {
         self.from + (self.until - self.from) / 3 * 2
+    }
+
+    /// Whether it is not valid yet: the clock was ahead when it was issued, or is behind now.
+    pub(super) fn is_early(&self, now: i64) -> bool {
+        now < self.from - SLACK
     }
 
     /// The certificate as PEM.

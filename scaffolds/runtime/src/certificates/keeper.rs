@@ -12,8 +12,8 @@ use tokio::{
 use tracing::{info, warn};
 
 use super::{
-    CertificateStatus, RenewalTiming, Settings, configurations::Configuration, definitions::Converter, hint, now,
-    plan::State, secret,
+    CertificateStatus, RenewalTiming, Settings, clock::shared_time, configurations::Configuration,
+    definitions::Converter, hint, now, plan::State, secret,
 };
 use crate::{
     informer::{Informer, InformerConfig, Scope},
@@ -161,7 +161,8 @@ impl Keeper {
             // Later than all that a configuration may name from before.
             let (revision, lives) = (self.latest().saturating_add(1), self.settings.pace.lives);
             info!("making {}'s first certificate", self.settings.identity.name);
-            let state = State::new(self.names.clone(), revision, now(), lives)?;
+            let now = shared_time(&self.settings.client).await?;
+            let state = State::new(self.names.clone(), revision, now, lives)?;
             return self.write(&secret, &state).await;
         };
         self.serve(&state)?;
@@ -174,10 +175,13 @@ impl Keeper {
         // its definition cannot name it until it does.
         let published = self.publish(&state).await;
         let trusted = *published.as_ref().unwrap_or(&false);
-        if let Some(step) = state.due(&self.names, now(), trusted) {
-            info!(?step, "renewing {}'s certificates", self.settings.identity.name);
-            let next = state.after(step, &self.names, now(), self.settings.pace.lives)?;
-            self.write(&secret, &next).await?;
+        if state.due(&self.names, now(), trusted).is_some() {
+            let now = shared_time(&self.settings.client).await?;
+            if let Some(step) = state.due(&self.names, now, trusted) {
+                info!(?step, "renewing {}'s certificates", self.settings.identity.name);
+                let next = state.after(step, &self.names, now, self.settings.pace.lives)?;
+                self.write(&secret, &next).await?;
+            }
         }
         published?;
         let absent = self.configurations.iter().find_map(Configuration::absence);

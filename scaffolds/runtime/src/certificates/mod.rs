@@ -8,8 +8,10 @@
 //! A signs --Announce--> A signs, B is trusted too --Switch--> B signs, A is trusted too --Forget--> B signs
 //! ```
 //!
-//! `Renew` replaces the server's certificate in any of these states. `Restart` follows if A ends before the switch: B signs at once.
+//! `Renew` replaces the server's certificate in any of these states. `Restart` follows if A ends before the switch, or is not
+//! valid yet: B signs at once.
 
+mod clock;
 mod configurations;
 mod definitions;
 mod followed;

@@ -53,7 +53,7 @@ pub(super) enum Step {
     Renew,
     /// The authority before has ended, and with it its last leaf.
     Forget,
-    /// The authority has ended, and with it its last leaf: nobody accepts what is shown, so a new authority signs at once.
+    /// The authority has ended, and with it its last leaf, or it is not valid yet: nobody accepts what is shown, so a new authority signs at once.
     Restart,
 }
 
@@ -81,7 +81,15 @@ impl State {
     /// The step that is due. `trusted` says whether clients trust all authorities of this state.
     pub(super) fn due(&self, names: &[String], now: i64, trusted: bool) -> Option<Step> {
         let has_room = self.authority.until > self.leaf.until && self.authority.until > now;
-        if self.next.is_some() && trusted {
+        let is_next_early = self.next.as_ref().is_some_and(|next| next.is_early(now));
+        if self.authority.is_early(now) {
+            Some(Step::Restart)
+        } else if self.leaf.is_early(now) {
+            Some(Step::Renew)
+        } else if is_next_early {
+            // Replaced before it signs anything.
+            Some(Step::Announce)
+        } else if self.next.is_some() && trusted {
             Some(Step::Switch)
         } else if now >= self.authority.until {
             Some(Step::Restart)
@@ -123,7 +131,10 @@ impl State {
             }
             Step::Restart => {
                 // Some clients may trust the next one already.
-                let next = self.next.take().filter(|next| now < next.renewal());
+                let next = self
+                    .next
+                    .take()
+                    .filter(|next| now < next.renewal() && !next.is_early(now));
                 self.authority = match next {
                     Some(next) => next,
                     None => authority(&self.issuer, [now, now + lives.authority])?,
@@ -271,6 +282,33 @@ mod tests {
         let again = next(&announced, Step::Restart, 400);
         assert_eq!((Some(&again.authority), &again.next), (announced.next.as_ref(), &None));
         assert_eq!(again.revision, 3, "its former authority is not trusted any more");
+    }
+
+    #[test]
+    fn certificates_of_a_clock_that_was_ahead_are_replaced_once_it_is_set_back() {
+        let ahead = |hours: i64| State::new(names(), 1, START + hours * 3_600, LIVES).unwrap();
+        // Their validity begins an hour before.
+        assert_eq!(due(&ahead(1), 0, true), None);
+        let state = ahead(8);
+        assert_eq!(due(&state, 0, true), Some(Step::Restart));
+        let again = next(&state, Step::Restart, 0);
+        assert_ne!(again.authority, state.authority);
+        assert_eq!(due(&again, 0, false), None);
+        // Only the leaf.
+        let state = next(&first(), Step::Renew, 61);
+        assert_eq!(due(&state, 59, true), Some(Step::Renew));
+        let again = next(&state, Step::Renew, 59);
+        assert_eq!((again.bundle(), due(&again, 59, true)), (state.bundle(), None));
+        // Only the next authority, which has signed nothing.
+        let state = next(&first(), Step::Announce, 1);
+        assert_eq!(due(&state, 0, true), Some(Step::Announce));
+        let again = next(&state, Step::Announce, 0);
+        assert_eq!((&again.leaf, again.revision), (&state.leaf, 3));
+        assert_eq!(due(&again, 0, true), Some(Step::Switch));
+        // No authority that is not valid yet takes over from one that is neither.
+        let both = next(&ahead(8), Step::Announce, 1);
+        assert_eq!(next(&both, Step::Restart, 0).next, None);
+        assert!(Some(next(&both, Step::Restart, 0).authority) != both.next);
     }
 
     #[test]
