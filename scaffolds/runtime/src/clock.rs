@@ -16,6 +16,10 @@ use crate::error::Result;
 /// set it, and it goes on while a machine sleeps.
 const LOOK: Duration = Duration::from_secs(60);
 
+/// A wait is this part longer by tokio's clock, so that it ends by the system's as long as nobody sets that back: time servers slow a
+/// clock down by at most 500 ppm.
+const SLOWEST: u32 = 1_000;
+
 /// The environment variable with the time at which the clock of an operator under test stands first.
 #[cfg(feature = "testing")]
 pub(crate) const TEST_CLOCK: &str = "KUBEWRIGHT_TEST_CLOCK";
@@ -115,6 +119,12 @@ impl Clock {
     /// The time left until `at`; zero once it is reached.
     pub(crate) fn until(&self, at: Timestamp) -> Duration {
         Duration::try_from(at.duration_since(self.now())).unwrap_or_default()
+    }
+
+    /// The end of a wait for `at` by tokio's clock, which goes on while the system's is set back. `None` for a clock of a test.
+    pub(crate) fn deadline(&self, at: Timestamp) -> Option<Instant> {
+        let left = self.0.is_none().then(|| self.until(at))?;
+        Instant::now().checked_add(left.saturating_add(left / SLOWEST))
     }
 
     /// Waits until the clock shows this time.

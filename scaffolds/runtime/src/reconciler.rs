@@ -17,8 +17,8 @@ pub enum Action {
     /// object again.
     RequeueAfter(Duration),
     /// The object is reconciled again at this time of the [manager's clock](crate::Context::now), at the latest: for work that
-    /// is due at a time of day. If the clock is set ahead, or the machine has slept, it is reconciled within a minute. A time that
-    /// has passed is [`RequeueWithBackoff`](Self::RequeueWithBackoff).
+    /// is due at a time of day. If the clock is set ahead, or the machine has slept, it is reconciled within a minute; if it
+    /// is set back, after the delay for which it would have waited. A time that has passed is [`RequeueWithBackoff`](Self::RequeueWithBackoff).
     At(Timestamp),
     /// The object is reconciled again after its own growing delay, as after a failure ([`Backoff`](crate::Backoff)), but
     /// nothing has failed: for something that is expected to become ready soon, or much later. The delays grow until a

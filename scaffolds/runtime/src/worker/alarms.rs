@@ -7,7 +7,10 @@ use std::{
 };
 
 use k8s_openapi::jiff::Timestamp;
-use tokio::sync::Notify;
+use tokio::{
+    sync::Notify,
+    time::{Instant, sleep_until},
+};
 
 use crate::{clock::Clock, key::ObjectKey, priority::Priority, queue::WorkQueue};
 
@@ -23,15 +26,46 @@ pub(crate) struct Alarms {
 
 #[derive(Debug, Default)]
 struct Times {
-    of: HashMap<ObjectKey, (Timestamp, Priority)>,
+    of: HashMap<ObjectKey, Alarm>,
     order: BTreeSet<(Timestamp, ObjectKey)>,
+    /// If the clock is set back, a time can be hours away that was seconds away when it was set. An object that is reconciled early
+    /// sets its next time by the clock as it is then.
+    deadlines: BTreeSet<(Instant, ObjectKey)>,
+}
+
+/// The time of an object.
+#[derive(Debug)]
+struct Alarm {
+    at: Timestamp,
+    deadline: Option<Instant>,
+    priority: Priority,
 }
 
 impl Times {
+    fn insert(&mut self, key: &ObjectKey, alarm: Alarm) {
+        self.remove(key);
+        self.order.insert((alarm.at, key.clone()));
+        self.deadlines
+            .extend(alarm.deadline.map(|deadline| (deadline, key.clone())));
+        self.of.insert(key.clone(), alarm);
+    }
+
     fn remove(&mut self, key: &ObjectKey) -> Option<Priority> {
-        let (at, priority) = self.of.remove(key)?;
-        self.order.remove(&(at, key.clone()));
-        Some(priority)
+        let alarm = self.of.remove(key)?;
+        self.order.remove(&(alarm.at, key.clone()));
+        if let Some(deadline) = alarm.deadline {
+            self.deadlines.remove(&(deadline, key.clone()));
+        }
+        Some(alarm.priority)
+    }
+
+    /// An object whose time or deadline is reached.
+    fn reached(&self, now: Timestamp) -> Option<&ObjectKey> {
+        let by_time = self.order.first().filter(|(at, _)| *at <= now);
+        let by_deadline = || self.deadlines.first().filter(|(at, _)| *at <= Instant::now());
+        by_time
+            .map(|(_, key)| key)
+            .or_else(|| by_deadline().map(|(_, key)| key))
     }
 }
 
@@ -50,11 +84,9 @@ impl Alarms {
 
     /// Sets the time of an object, in place of an earlier call's.
     pub(super) fn set(&self, key: &ObjectKey, at: Timestamp, priority: Priority) {
-        let mut times = self.times();
-        times.remove(key);
-        times.of.insert(key.clone(), (at, priority));
-        times.order.insert((at, key.clone()));
-        drop(times);
+        let deadline = self.clock.deadline(at);
+        let alarm = Alarm { at, deadline, priority };
+        self.times().insert(key, alarm);
         self.changed.notify_one();
     }
 
@@ -66,15 +98,26 @@ impl Alarms {
     /// Requests each object at its time, for ever.
     pub(crate) async fn ring(self: Arc<Self>, queue: WorkQueue) {
         loop {
-            let earliest = self.times().order.first().map(|(at, _)| *at);
+            let (earliest, deadline) = {
+                let times = self.times();
+                let earliest = times.order.first().map(|(at, _)| *at);
+                (earliest, times.deadlines.first().map(|(deadline, _)| *deadline))
+            };
             let reached = async {
                 match earliest {
                     Some(at) => self.clock.reached(at).await,
                     None => pending().await,
                 }
             };
+            let passed = async {
+                match deadline {
+                    Some(deadline) => sleep_until(deadline).await,
+                    None => pending().await,
+                }
+            };
             tokio::select! {
                 () = reached => {}
+                () = passed => {}
                 () = self.changed.notified() => continue,
             }
             for (key, priority) in self.due() {
@@ -88,9 +131,7 @@ impl Alarms {
         let now = self.clock.now();
         let mut times = self.times();
         let mut due = Vec::new();
-        while let Some((at, key)) = times.order.first().cloned()
-            && at <= now
-        {
+        while let Some(key) = times.reached(now).cloned() {
             let priority = times.remove(&key).unwrap_or(Priority::Normal);
             due.push((key, priority));
         }
@@ -140,5 +181,26 @@ mod tests {
         assert_eq!(queue.next().await.unwrap().key(), &key("late"));
         clock.advance(Duration::from_secs(3_600));
         assert!(timeout(Duration::from_secs(3_600), queue.next()).await.is_err());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_object_waits_no_longer_if_the_system_s_clock_is_set_back() {
+        let alarms = Arc::new(Alarms::new(Clock::system()));
+        let queue = WorkQueue::new(Backoff::default(), QueueMetrics::new(&Metrics::new(), "test"));
+        tokio::spawn(alarms.clone().ring(queue.clone()));
+        let start = Instant::now();
+        let hour = Duration::from_secs(3_600);
+        for (name, hours) in [("late", 2), ("cleared", 1), ("early", 1)] {
+            alarms.set(&key(name), Timestamp::now() + hour * hours, Priority::Normal);
+        }
+        alarms.clear(&key("cleared"));
+        // The paused clock of tokio passes hours in which the system's stands still, as if that were set back again and again.
+        for (name, hours) in [("early", 1), ("late", 2)] {
+            assert_eq!(queue.next().await.unwrap().key(), &key(name));
+            let late = start.elapsed().saturating_sub(hour * hours);
+            assert!(late < Duration::from_secs(10), "{name}: {late:?}");
+            assert!(start.elapsed() > hour * hours - Duration::from_secs(10));
+        }
+        assert!(timeout(hour * 3, queue.next()).await.is_err());
     }
 }
