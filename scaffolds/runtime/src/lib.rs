@@ -85,7 +85,7 @@ pub mod testing;
 mod worker;
 
 pub use checkout::built_from;
-pub use child::{Applied, child_name, job_name, label_value};
+pub use child::{Applied, child_name, job_name, label_value, stateful_set_name};
 pub use clock::Clock;
 pub use completion::Completion;
 pub use context::{Context, KeptPods, OfKind};

@@ -13,7 +13,7 @@ use kube::api::Patch;
 use serde_json::{Value, json};
 
 pub(crate) use self::label::ChildLabel;
-pub use self::name::{child_name, job_name, label_value};
+pub use self::name::{child_name, job_name, label_value, stateful_set_name};
 use self::{
     diff::{Action, Desired, diff},
     name::{Creator, hash_of},

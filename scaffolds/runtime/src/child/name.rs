@@ -11,6 +11,10 @@ const MAX_NAME: usize = 253;
 /// The longest value that Kubernetes accepts for a label.
 const MAX_LABEL: usize = 63;
 
+/// The longest name of a StatefulSet whose Pods can be created: they get it with `-` and ten characters of a hash in the label
+/// `controller-revision-hash`.
+const MAX_STATEFUL_SET: usize = MAX_LABEL - 11;
+
 /// `<name>-<suffix>`, the name of a child. A name that is too long for Kubernetes (over 253 bytes) is cut and ends in a
 /// hash of the whole name, so that two long names that differ only at their ends stay different. The same input gives
 /// the same name on every machine and in every version.
@@ -22,6 +26,12 @@ pub fn child_name(name: &str, suffix: &str) -> String {
 /// of the Job's Pods, and refuses a longer one.
 pub fn job_name(name: &str, suffix: &str) -> String {
     shortened(format!("{name}-{suffix}"), MAX_LABEL)
+}
+
+/// `<name>-<suffix>`, the name of a StatefulSet: as [`child_name`], but of at most 52 bytes, because Kubernetes puts it with a
+/// hash into a label of the Pods, and creates none if that is too long.
+pub fn stateful_set_name(name: &str, suffix: &str) -> String {
+    shortened(format!("{name}-{suffix}"), MAX_STATEFUL_SET)
 }
 
 /// The name of an object as a label value. A longer name (over 63 bytes) is cut as in [`child_name`].
@@ -163,6 +173,17 @@ mod tests {
         let (a, b) = (child_name(&a, "foobar"), child_name(&b, "foobar"));
         assert_eq!((a.len(), b.len()), (253, 253));
         assert_ne!(a, b);
+    }
+
+    #[test]
+    fn labels_of_pods_have_room_for_the_names_of_their_owners() {
+        let [a, b] = ["a", "b"].map(|end| format!("{}{end}", "x".repeat(60)));
+        assert_eq!(job_name(&a, "job").len(), 63);
+        let (a, b) = (stateful_set_name(&a, "db"), stateful_set_name(&b, "db"));
+        assert_ne!(a, b);
+        assert_eq!(format!("{a}-0123456789").len(), 63);
+        let name = "x".repeat(52 - "-db".len());
+        assert_eq!(stateful_set_name(&name, "db"), format!("{name}-db"));
     }
 
     #[test]
