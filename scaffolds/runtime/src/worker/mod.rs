@@ -180,11 +180,14 @@ impl<K: AnyObject> Worker<K> {
         let key = held.key().clone();
         self.alarms.clear(&key);
         // Also if its namespace was deleted right after it.
-        if self.primary.take_deleted(&key)
-            && let Err(panic) = isolated(|| self.reconciler.deleted(&key))
-        {
-            self.metrics.panicked();
-            error!("`deleted` panicked; it is not called again for this object: {panic}");
+        if self.primary.take_deleted(&key) {
+            // Another object of this name may exist already, and has not failed yet.
+            self.shared.state.queue.forget(&key);
+            self.traces.forget(&key);
+            if let Err(panic) = isolated(|| self.reconciler.deleted(&key)) {
+                self.metrics.panicked();
+                error!("`deleted` panicked; it is not called again for this object: {panic}");
+            }
         }
         let Some(_pass) = self.shared.state.gate.pass(held.key()) else {
             // Its namespace joins, and then it is queued again; or it leaves.

@@ -4,7 +4,7 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     sync::{
-        Arc,
+        Arc, Mutex,
         atomic::{AtomicUsize, Ordering},
     },
 };
@@ -223,4 +223,38 @@ async fn what_a_process_did_not_write_before_it_died_the_next_one_writes() {
 #[tokio::test(start_paused = true)]
 async fn what_a_process_wrote_last_before_it_died_is_not_written_twice() {
     at_each_write(Fault::Dies { stored: true }).await;
+}
+
+/// Fails, and records its attempts.
+#[derive(Clone, Default)]
+struct Failing(Arc<Mutex<Vec<u32>>>);
+
+impl Failing {
+    /// The attempts since the last call.
+    fn taken(&self) -> Vec<u32> {
+        std::mem::take(&mut *self.0.lock().unwrap())
+    }
+}
+
+impl Reconciler<FooBar> for Failing {
+    async fn reconcile(&self, cx: &Context<FooBar>, _: Arc<FooBar>) -> Result<Action> {
+        self.0.lock().unwrap().push(cx.attempt());
+        Err(Error::retry("it is not ready"))
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_object_that_replaces_a_deleted_one_at_once_has_not_failed_yet() {
+    let (world, failing) = (world(), Failing::default());
+    let manager = manager(&world);
+    Controller::new("foobar").register(&manager, failing.clone()).unwrap();
+    let running = Running::start(manager);
+    world.put(&at("a"), foobar("one"));
+    seconds(60).await;
+    assert!(failing.taken().len() > 5);
+    world.delete(&at("a"));
+    world.put(&at("a"), foobar("one"));
+    seconds(1).await;
+    assert_eq!(failing.taken()[..2], [0, 1]);
+    running.stop().await.unwrap();
 }
