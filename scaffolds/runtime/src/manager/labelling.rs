@@ -160,11 +160,11 @@ impl Labelling {
             kind: owner.kind.clone(),
         };
         // Objects that a test creates are named, too.
-        self.owners.contains(&kind) && (self.named.is_some() || self.has_written(child))
+        self.owners.contains(&kind) && (self.named.is_some() || self.is_of_this_operator(child))
     }
 
     /// Whether a controller of this operator has written the object, or its code has created it with a client.
-    fn has_written<C: AnyObject>(&self, child: &PartialObjectMeta<C>) -> bool {
+    fn is_of_this_operator<C: AnyObject>(&self, child: &PartialObjectMeta<C>) -> bool {
         let mut entries = child.metadata.managed_fields.iter().flatten();
         entries.any(|entry| {
             let manager = entry.manager.as_deref().unwrap_or_default();
