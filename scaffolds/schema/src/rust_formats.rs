@@ -18,15 +18,17 @@ const UUID: &str = "^([0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|[0-9a-f
 const V4: &str = "((25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])\\.){3}(25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])";
 const V6_START: &str = "([0-9a-fA-F]{0,4}:){1,8}";
 
-/// Whether `make manifests` adds this pattern to a type by itself, because the type decodes no other text.
+/// The pattern that `make manifests` adds to this field by itself, because a type with its format decodes no other text. Formats that only
+/// schemars has are included.
 #[cfg(feature = "lint")]
-pub(crate) fn is_added(pattern: &str) -> bool {
-    let formats =
-        ["date-time", "uuid", "ipv4", "ipv6"].map(|format| serde_json::json!({"type": "string", "format": format}));
-    let address = serde_json::json!({"type": "string", "anyOf": [{"format": "ipv4"}, {"format": "ipv6"}]});
-    let known = formats.iter().chain([&address]).filter_map(self::pattern);
-    let foreign = ["partial-date-time", "partial-time"].into_iter().filter_map(of_foreign);
-    known.chain(foreign).any(|known| known == pattern)
+pub(crate) fn added(schema: &Value) -> Option<String> {
+    match schema["format"].as_str() {
+        Some("ip") => {
+            pattern(&serde_json::json!({"type": "string", "anyOf": [{"format": "ipv4"}, {"format": "ipv6"}]}))
+        }
+        Some(format) => of_foreign(format).or_else(|| pattern(schema)),
+        None => pattern(schema),
+    }
 }
 
 /// Whether [`close`] has a pattern for the format of a field without a pattern.

@@ -119,11 +119,20 @@ fn equal(old: &Value, new: &Value) -> Found {
     found
 }
 
-/// Whether `make manifests` adds the pattern by itself to a type that never decoded anything else.
+/// Whether `make manifests` adds the pattern by itself to a type that never decoded anything else. Kubernetes' `IntOrString` decodes other
+/// texts than a quantity; 0.2 and later limit its numbers.
 fn is_added(old: &Value, new: &Value) -> bool {
-    let pattern = new["pattern"].as_str().unwrap_or_default();
-    let is_quantity = new["x-kubernetes-int-or-string"] == true && pattern == QUANTITY;
-    old["pattern"].is_null() && (is_quantity || rust_formats::is_added(pattern))
+    let Some(pattern) = new["pattern"].as_str().filter(|_| old["pattern"].is_null()) else {
+        return false;
+    };
+    let was_quantity = || {
+        let is_limited = ["minimum", "maximum"].iter().any(|key| !old[key].is_null());
+        old["type"] == "integer" || (old["x-kubernetes-int-or-string"] == true && !is_limited)
+    };
+    match new["x-kubernetes-int-or-string"] == true {
+        true => pattern == QUANTITY && was_quantity(),
+        false => rust_formats::added(old).is_some_and(|added| added == pattern),
+    }
 }
 
 /// Whether the new format admits all values of the old one. API servers ignore formats that they do not know.

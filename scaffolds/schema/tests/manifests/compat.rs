@@ -488,8 +488,6 @@ fn a_constraint_that_refuses_only_what_never_decoded_is_not_breaking() {
             pub time: Time,
             pub micro_time: MicroTime,
             pub timestamp: jiff::Timestamp,
-            pub day_and_time: jiff::civil::DateTime,
-            pub time_of_day: jiff::civil::Time,
             pub uuid: uuid::Uuid,
             pub v4: Ipv4Addr,
             pub v6: Ipv6Addr,
@@ -516,6 +514,11 @@ fn a_constraint_that_refuses_only_what_never_decoded_is_not_breaking() {
     old.iter_mut().for_each(strip);
     assert!(old != new, "nothing was added");
     assert_eq!(breaking(&old, &new), []);
+    // A text in place of the types.
+    let text = |field: &str| of_field(&json!({"type": "string"}), at(&new[0], field));
+    for field in ["quantity", "timestamp", "uuid", "v4", "ip"] {
+        assert!(text(field).iter().any(|it| it.contains("`pattern` is new")), "{field}");
+    }
 
     let condition = |more: Value| json!({"type": "array", "items": object(json!({"status": with(json!({"type": "string"}), more)}))});
     let constrained = condition(json!({"enum": ["True"], "pattern": "a", "maxLength": 3}));
@@ -538,9 +541,45 @@ fn a_constraint_that_refuses_only_what_never_decoded_is_not_breaking() {
             json!({"type": "string", "pattern": QUANTITY}),
             "`pattern` is new",
         ),
+        (
+            json!({"x-kubernetes-int-or-string": true, "minimum": i32::MIN, "maximum": i32::MAX}),
+            json!({"x-kubernetes-int-or-string": true, "pattern": QUANTITY}),
+            "`pattern` is new",
+        ),
     ] {
         let found = of_field(&old, &new);
         assert!(found.len() == 1 && found[0].contains(expected), "{found:?}");
+    }
+}
+
+/// The schema of a field of the spec.
+fn at<'c>(crd: &'c Value, field: &str) -> &'c Value {
+    &crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"][field]
+}
+
+#[test]
+fn a_text_that_becomes_a_time_without_an_offset_is_breaking() {
+    use kubewright_schema::{CustomType, Options, finish};
+
+    mod own {
+        use schemars::JsonSchema;
+        use serde::{Deserialize, Serialize};
+
+        #[derive(kube::CustomResource, Clone, Debug, Deserialize, Serialize, JsonSchema)]
+        #[kube(group = "test.example.com", version = "v1", kind = "Other", namespaced)]
+        pub struct OtherSpec {
+            pub day_and_time: jiff::civil::DateTime,
+            pub time_of_day: jiff::civil::Time,
+        }
+    }
+
+    let crd = <own::Other as kube::CustomResourceExt>::crd;
+    let new = finish(&[CustomType::of::<own::Other>(crd)], &Options::default()).unwrap();
+    for (field, format) in [("day_and_time", "partial-date-time"), ("time_of_day", "partial-time")] {
+        let (text, is) = (json!({"type": "string"}), at(&new[0], field));
+        assert_eq!(of_field(&with(text.clone(), json!({"format": format})), is), [""; 0]);
+        let found = of_field(&text, is);
+        assert!(found.len() == 1 && found[0].contains("`pattern` is new"), "{found:?}");
     }
 }
 
