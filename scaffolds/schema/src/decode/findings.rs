@@ -6,7 +6,7 @@ use super::losses::Losses;
 use super::sample::{self, Leaf, Step};
 use super::{Gap, Version};
 use crate::embedded::Types;
-use crate::examples::{Dice, Examples, count};
+use crate::examples::{Dice, Examples, count, edges};
 use crate::finding::Finding;
 use crate::value::Structural;
 
@@ -32,9 +32,10 @@ impl Version<'_> {
             field: leaves[at].field(),
             message: format!(
                 "API servers accept {} here, and the type cannot decode it: {}. Such an object would never be reconciled",
-                gap.value, gap.error
+                shown(&gap.value),
+                gap.error
             ),
-            remedy: Some(remedy(&leaves[at], schema)),
+            remedy: Some(remedy(&leaves[at], schema, &gap.value)),
         };
         let gaps = survey.gaps.into_iter();
         let mut findings: Vec<_> = gaps
@@ -87,7 +88,8 @@ impl Version<'_> {
                 type_name: type_name.to_owned(),
                 field,
                 message: format!(
-                    "version `{name}` admits {value} here, and this type cannot decode it: {error}. A controller of this version could not read such an object"
+                    "version `{name}` admits {} here, and this type cannot decode it: {error}. A controller of this version could not read such an object",
+                    shown(&value)
                 ),
                 remedy: Some(format!(
                     "the kind has no conversion webhook: let the type of this version hold such values, or give `{name}` the type or the limits of this version; or run `kubewright \
@@ -245,7 +247,15 @@ fn remove(value: &mut Value, number: &mut usize) -> bool {
     }
 }
 
-fn remedy(leaf: &Leaf, schema: &Value) -> String {
+/// A value as findings name it.
+fn shown(value: &Value) -> String {
+    match edges::long(value) {
+        Some(length) => format!("a text of {length} characters"),
+        None => value.to_string(),
+    }
+}
+
+fn remedy(leaf: &Leaf, schema: &Value, value: &Value) -> String {
     if leaf.steps.last() == Some(&Step::Key) {
         return "for API servers the keys of a map are text: refuse the others by a rule, such as \
                 `#[x_kube(validation = \"self.all(key, key.matches('^[0-9]+$'))\")]`, or use `BTreeMap<String, _>` and parse the keys in the \
@@ -255,6 +265,7 @@ fn remedy(leaf: &Leaf, schema: &Value) -> String {
     let kind = leaf.schema(schema).and_then(|it| it["type"].as_str());
     let bound = match kind {
         Some("integer" | "number") => "#[schemars(range(min = …, max = …))]",
+        _ if edges::long(value).is_some() => "#[schemars(length(max = …))]",
         _ => "#[schemars(regex(pattern = \"…\"))]",
     };
     format!(

@@ -111,9 +111,24 @@ const NUMBERS: [i64; 19] = [
     3_000_000_000,
 ];
 
+/// Lengths beyond those of Kubernetes' names, 63 and 253 characters, and one beyond a kibibyte.
+const LENGTHS: [usize; 3] = [64, 254, 1_025];
+
+/// The longest text that is tried.
+const LONGEST: usize = 10_000;
+
 /// The texts to try as keys of a map.
 pub(crate) fn of_keys() -> Vec<Value> {
-    TEXTS.iter().map(|text| json!(text)).collect()
+    let long = LENGTHS.iter().map(|length| json!("a".repeat(*length)));
+    TEXTS.iter().map(|text| json!(text)).chain(long).collect()
+}
+
+/// The length of a text that is tried because of its length.
+#[cfg(feature = "lint")]
+pub(crate) fn long(value: &Value) -> Option<usize> {
+    let length = value.as_str()?.chars().count();
+    let longest = TEXTS.iter().map(|text| text.chars().count()).max();
+    (Some(length) > longest).then_some(length)
 }
 
 /// The first value that the schema of a field admits.
@@ -123,7 +138,7 @@ pub(crate) fn typical(schema: &Value) -> Option<Value> {
 
 /// The values to try in a field that its schema admits.
 pub(crate) fn admitted(schema: &Value) -> impl Iterator<Item = Value> {
-    among(schema, of_schema(schema))
+    among(schema, of_schema(schema).into_iter().chain(long_texts(schema)))
 }
 
 /// Those of these values that the schema of a field admits.
@@ -197,10 +212,33 @@ pub(super) fn typical_of(schema: &Value) -> Vec<Value> {
 fn texts(schema: &Value, first: usize) -> impl Iterator<Item = Value> {
     let least = schema["minLength"].as_u64().and_then(|it| usize::try_from(it).ok());
     let long = least.filter(|least| *least > 1);
-    let long = long.map(|least| json!("a".repeat(least.min(10_000))));
+    let long = long.map(|least| json!("a".repeat(least.min(LONGEST))));
     let many = [1, least.unwrap_or(1).min(100)];
     let of_pattern = schema["pattern"].as_str();
     let of_pattern = of_pattern.map(|pattern| many.map(|many| json!(text::of(pattern, many))));
     let texts = TEXTS[..first].iter().map(|text| json!(text));
     texts.chain(long).chain(of_pattern.into_iter().flatten())
+}
+
+/// Texts that a type may refuse because of their length.
+fn long_texts(schema: &Value) -> Vec<Value> {
+    let is_text = schema["type"] == "string" || schema["x-kubernetes-int-or-string"] == true;
+    if !is_text || schema["enum"].is_array() {
+        return Vec::new();
+    }
+    let most = schema["maxLength"].as_u64().and_then(|it| usize::try_from(it).ok());
+    let lengths = LENGTHS.into_iter().filter(|it| most.is_none_or(|most| *it < most));
+    let lengths = lengths.chain(most.map(|most| most.min(LONGEST)));
+    let mut texts = Vec::new();
+    for length in lengths {
+        texts.push("a".repeat(length));
+        texts.extend(
+            schema["pattern"]
+                .as_str()
+                .into_iter()
+                .flat_map(|it| text::around(it, length)),
+        );
+    }
+    texts.dedup();
+    texts.into_iter().map(Value::from).collect()
 }

@@ -3,46 +3,76 @@
 use std::iter::Peekable;
 use std::str::Chars;
 
+/// The number of each repeated operand.
+#[derive(Clone, Copy)]
+struct Repetition {
+    /// Of an operand with `+`.
+    many: usize,
+    /// Whether operands that may be absent are repeated as well, up to their own limit.
+    is_longest: bool,
+}
+
 /// A text that a simple pattern matches: the first branch of each group, the first character of each class, and the least number of each
 /// repetition, but `many` of an operand with `+`. Other patterns may not match it.
 pub(super) fn of(pattern: &str, many: usize) -> String {
-    branch(&mut pattern.chars().peekable(), many)
+    let repetition = Repetition {
+        many,
+        is_longest: false,
+    };
+    branch(&mut pattern.chars().peekable(), repetition)
+}
+
+/// The longest such text of at most `most` characters, with all repetitions, and the next longer one.
+pub(super) fn around(pattern: &str, most: usize) -> [String; 2] {
+    let of = |many| {
+        let repetition = Repetition { many, is_longest: true };
+        branch(&mut pattern.chars().peekable(), repetition)
+    };
+    let (mut few, mut many) = (0, most + 1);
+    while many - few > 1 {
+        let middle = usize::midpoint(few, many);
+        match of(middle).chars().count() <= most {
+            true => few = middle,
+            false => many = middle,
+        }
+    }
+    [of(few), of(many)]
 }
 
 /// Reads up to the end of a group or of the pattern.
-fn branch(rest: &mut Peekable<Chars>, many: usize) -> String {
+fn branch(rest: &mut Peekable<Chars>, repetition: Repetition) -> String {
     let (mut text, mut last) = (String::new(), String::new());
     while let Some(c) = rest.next() {
         let operand = match c {
             ')' => break,
             '|' => {
-                branch(rest, many);
+                branch(rest, repetition);
                 break;
             }
             '(' => {
                 if rest.next_if_eq(&'?').is_some() {
                     rest.by_ref().find(|it| [':', '>', ')'].contains(it));
                 }
-                branch(rest, many)
+                branch(rest, repetition)
             }
             '[' => class(rest).into(),
             '\\' => escaped(rest.next().unwrap_or_default()).into(),
             '.' => "a".to_owned(),
             '^' | '$' => continue,
             '+' => {
-                last = repeated(&last, many);
+                last = repeated(&last, repetition.many);
                 rest.next_if_eq(&'?');
                 continue;
             }
             '*' | '?' => {
-                last.clear();
+                let most = if c == '*' { repetition.many } else { 1 };
+                last = repeated(&last, if repetition.is_longest { most } else { 0 });
                 rest.next_if_eq(&'?');
                 continue;
             }
             '{' => {
                 let counts: String = rest.by_ref().take_while(|it| *it != '}').collect();
-                let least = counts.split(',').next().and_then(|it| it.parse().ok());
-                last = repeated(&last, least.unwrap_or(1));
+                last = repeated(&last, repetition.within(&counts));
                 rest.next_if_eq(&'?');
                 continue;
             }
@@ -52,6 +82,18 @@ fn branch(rest: &mut Peekable<Chars>, many: usize) -> String {
         last = operand;
     }
     text + &last
+}
+
+impl Repetition {
+    /// The number for counts in braces: `2`, `2,` or `2,5`.
+    fn within(self, counts: &str) -> usize {
+        let (least, most) = counts.split_once(',').unwrap_or((counts, counts));
+        let least = least.parse().unwrap_or(1);
+        match self.is_longest {
+            true => self.many.min(most.parse().unwrap_or(usize::MAX)).max(least),
+            false => least,
+        }
+    }
 }
 
 /// At most some ten thousand characters: repetitions may be inside each other.

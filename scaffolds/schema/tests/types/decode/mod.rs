@@ -44,6 +44,23 @@ impl TryFrom<String> for Numbered {
     }
 }
 
+/// A label of a name in the DNS, whose schema does not limit its length.
+#[derive(Clone, Debug, Deserialize, Eq, JsonSchema, Ord, PartialEq, PartialOrd, Serialize)]
+#[serde(try_from = "String")]
+pub struct Label(String);
+
+impl TryFrom<String> for Label {
+    type Error = &'static str;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        if text.len() <= 63 {
+            Ok(Self(text))
+        } else {
+            Err("more than 63 bytes")
+        }
+    }
+}
+
 /// A module for `#[serde(with = …)]`.
 mod hundred {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -112,6 +129,13 @@ refused! {
     version: semver::Version => "\"1.2.18446744073709551616\"";
     os_string: OsString => "";
     numbered: Numbered => "\"a\"";
+    #[schemars(regex(pattern = "^[a-z]([-a-z0-9]*[a-z0-9])?$"))]
+    a_label_of_any_length: Label => "a text of 64 characters here, and the type cannot decode it: more than 63 bytes";
+    #[schemars(regex(pattern = "^x([-a-z0-9]*[a-z0-9])?$"))]
+    a_label_of_any_length_with_a_start: Label => "a text of 6";
+    #[schemars(length(max = 70), regex(pattern = "^x([-a-z0-9]*[a-z0-9])?$"))]
+    a_label_that_is_too_long: Label => "a text of ";
+    keys_of_labels: BTreeMap<Label, u8> => "a text of 64 characters";
     #[schemars(with = "u8")]
     #[serde(with = "hundred")]
     hundreds: u8 => "255 here, and the type cannot decode it: more than a hundred";
@@ -163,6 +187,8 @@ decodes! {
     bounded: u8;
     #[schemars(regex(pattern = "^[0-9]"))]
     constrained: Numbered;
+    #[schemars(length(max = 63), regex(pattern = "^[a-z]([-a-z0-9]*[a-z0-9])?$"))]
+    a_label: Label;
     template: PodTemplateSpec;
     claims: Vec<PersistentVolumeClaim>;
 }
