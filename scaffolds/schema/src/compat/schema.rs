@@ -49,16 +49,25 @@ fn node(field: &str, old: &Value, new: &Value, found: &mut Vec<Change>) {
 
 /// The change of the type, unless the new type allows all values of the old one.
 fn types(old: &Value, new: &Value) -> Option<String> {
-    let name = |schema: &Value| match schema["x-kubernetes-int-or-string"] == true {
-        true => "int-or-string".to_owned(),
-        false => schema["type"].as_str().unwrap_or("any").to_owned(),
-    };
-    let (was, is) = (name(old), name(new));
-    let wider = match (was.as_str(), is.as_str()) {
+    let (was, is) = (kind(old), kind(new));
+    let wider = match (was, is) {
         (_, "any") | ("integer", "number") | ("integer" | "string", "int-or-string") => true,
         (was, is) => was == is,
     };
     (!wider).then(|| format!("the type was {was} and is {is}"))
+}
+
+/// The type of the values.
+fn kind(schema: &Value) -> &str {
+    match schema["x-kubernetes-int-or-string"] == true {
+        true => "int-or-string",
+        false => schema["type"].as_str().unwrap_or("any"),
+    }
+}
+
+/// Whether the fields that the schema lacks are kept, with any value.
+fn preserves(schema: &Value) -> bool {
+    schema["x-kubernetes-preserve-unknown-fields"] == true
 }
 
 /// Enums, rules and embedded resources.
@@ -105,7 +114,6 @@ fn rules(schema: &Value) -> BTreeMap<&str, bool> {
 /// Pruning, defaulting and merging.
 fn kept(old: &Value, new: &Value) -> Vec<(String, &'static str)> {
     let mut found = Vec::new();
-    let preserves = |schema: &Value| schema["x-kubernetes-preserve-unknown-fields"] == true;
     if preserves(old) && !preserves(new) {
         found.push(("unknown fields are no longer preserved".to_owned(), DROPPED));
     }
@@ -172,7 +180,7 @@ fn properties(field: &str, old: &Value, new: &Value, found: &mut Vec<Change>) {
         let names = schema["required"].as_array();
         names.is_some_and(|names| names.iter().any(|it| it == name))
     };
-    let keeps_all = new["x-kubernetes-preserve-unknown-fields"] == true || new["additionalProperties"] == true;
+    let keeps_all = preserves(new) || new["additionalProperties"] == true;
     for (name, was) in old["properties"].as_object().into_iter().flatten() {
         match new["properties"].get(name) {
             Some(is) => {
@@ -196,12 +204,21 @@ fn properties(field: &str, old: &Value, new: &Value, found: &mut Vec<Change>) {
             None => found.push(gone(path(name))),
         }
     }
-    // A key of a map that has a schema of its own now.
-    if old["additionalProperties"].is_object() {
-        for (name, is) in new["properties"].as_object().into_iter().flatten() {
-            if old["properties"].get(name).is_none() {
-                node(&path(name), &old["additionalProperties"], is, found);
-            }
+    let is_resource = old["x-kubernetes-embedded-resource"] == true;
+    for (name, is) in new["properties"].as_object().into_iter().flatten() {
+        let is_checked = is_resource && ["apiVersion", "kind", "metadata"].contains(&name.as_str());
+        if old["properties"].get(name).is_some() || is_checked {
+            continue;
+        }
+        // A key of a map that has a schema of its own now.
+        if old["additionalProperties"].is_object() {
+            node(&path(name), &old["additionalProperties"], is, found);
+        } else if preserves(old) && kind(is) != "any" {
+            found.push(Change {
+                field: path(name),
+                change: format!("the type was any and is {}", kind(is)),
+                consequence: REFUSED,
+            });
         }
     }
     for name in new["required"]

@@ -694,6 +694,22 @@ fn each_breaking_change_has_the_consequence_that_api_servers_give_it() {
             format!("spec.a.k: the type was string and is integer: {KEPT}"),
         ),
         (
+            open(),
+            with(
+                open(),
+                json!({"properties": {"k": {"type": "integer"}, "any": {"x-kubernetes-preserve-unknown-fields": true}}}),
+            ),
+            format!("spec.a.k: the type was any and is integer: {KEPT}"),
+        ),
+        (
+            with(open(), json!({"x-kubernetes-embedded-resource": true})),
+            with(
+                open(),
+                json!({"x-kubernetes-embedded-resource": true, "properties": {"kind": text(json!({})), "k": text(json!({}))}}),
+            ),
+            format!("spec.a.k: the type was any and is string: {KEPT}"),
+        ),
+        (
             text(json!({})),
             text(json!({"default": "x"})),
             format!("spec.a: the default is \"x\" and was not set: {DEFAULT}"),
