@@ -173,7 +173,13 @@ fn branches(old: &Value, new: &Value) -> Found {
             _ if is.is_empty() => true,
             "allOf" => has_all(&is, &was),
             "anyOf" => !was.is_empty() && has_all(&was, &is),
-            _ => was.len() == is.len() && has_all(&was, &is),
+            _ => {
+                let more = || is.iter().filter(|it| !was.contains(it));
+                !was.is_empty()
+                    && has_all(&was, &is)
+                    && is.len() == was.len() + more().count()
+                    && more().all(|branch| is_variant(old, branch))
+            }
         };
         if !(wider || key == "anyOf" && is_address(old, new)) {
             let verb = if was.is_empty() { "is new" } else { "changed" };
@@ -185,6 +191,15 @@ fn branches(old: &Value, new: &Value) -> Found {
         found.push((format!("`not` {verb}"), MAY_REFUSE_ALL));
     }
     found
+}
+
+/// Whether a branch only requires fields of which one is new, as that of a new variant of an enum does: it matches no object of the old schema.
+fn is_variant(old: &Value, branch: &Value) -> bool {
+    let is_pruned = old["x-kubernetes-preserve-unknown-fields"] != true && old["additionalProperties"].is_null();
+    let is_alone = branch.as_object().is_some_and(|keys| keys.len() == 1);
+    let names = branch["required"].as_array();
+    let is_new = |name: &Value| name.as_str().is_some_and(|it| old["properties"].get(it).is_none());
+    is_pruned && is_alone && names.is_some_and(|names| names.iter().any(is_new))
 }
 
 /// Whether `make manifests` writes the branches of an address, `ipv4` or `ipv6`, to a type that never decoded anything else.

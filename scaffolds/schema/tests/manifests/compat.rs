@@ -608,6 +608,42 @@ fn the_kind_of_a_whole_object_that_never_decoded_as_another_one_is_not_breaking(
 }
 
 #[test]
+fn a_new_variant_of_an_enum_with_data_is_not_breaking_and_others_are() {
+    let variants = |fields: &[&str], branches: Value| {
+        let fields = fields
+            .iter()
+            .map(|it| ((*it).to_owned(), json!({"type": "integer"})))
+            .collect();
+        with(object(Value::Object(fields)), json!({"oneOf": branches}))
+    };
+    let required = |names: &[&str]| json!({"required": names});
+    let old = variants(&["a", "x"], json!([required(&["a"])]));
+    let to = |fields: &[&str], branch: Value| variants(fields, json!([required(&["a"]), branch]));
+    assert_eq!(of_field(&old, &to(&["a", "b", "x"], required(&["b"]))), [""; 0]);
+    assert_eq!(of_field(&old, &to(&["a", "b", "x"], required(&["x", "b"]))), [""; 0]);
+    let open = json!({"x-kubernetes-preserve-unknown-fields": true});
+    for (old, new) in [
+        (old.clone(), to(&["a", "x"], required(&["x"]))),
+        (
+            old.clone(),
+            to(&["a", "b", "x"], json!({"required": ["b"], "minProperties": 1})),
+        ),
+        (old.clone(), variants(&["a", "b", "x"], json!([required(&["b"])]))),
+        (
+            old.clone(),
+            variants(&["a", "x"], json!([required(&["a"]), required(&["a"])])),
+        ),
+        (
+            with(old.clone(), open.clone()),
+            with(to(&["a", "x"], required(&["b"])), open),
+        ),
+    ] {
+        let found = of_field(&old, &new);
+        assert!(found.len() == 1 && found[0].contains("`oneOf` changed"), "{found:?}");
+    }
+}
+
+#[test]
 fn each_breaking_change_has_the_consequence_that_api_servers_give_it() {
     const KEPT: &str = "writes of such a value are refused; API servers keep stored ones while nobody changes them, and objects whose values \
                         the new type cannot decode are never reconciled";
