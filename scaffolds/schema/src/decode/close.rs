@@ -73,16 +73,9 @@ impl<'w> ClosingWalk<'w> {
             self.node(field, written, steps);
             steps.pop();
         }
-        let values = written["patternProperties"]
-            .as_object()
-            .and_then(|it| it.values().next());
         for (key, step, written) in [
             ("items", Step::Item, &written["items"]),
-            (
-                "additionalProperties",
-                Step::Value,
-                values.unwrap_or(&written["additionalProperties"]),
-            ),
+            ("additionalProperties", Step::Value, values(written)),
         ] {
             if schema[key].is_object() {
                 steps.push(step);
@@ -151,6 +144,13 @@ impl<'w> ClosingWalk<'w> {
 
 fn fields(schema: &Value) -> impl Iterator<Item = (&String, &Value)> {
     schema["properties"].as_object().into_iter().flatten()
+}
+
+/// The schema of the values of a map, which schemars writes beside a pattern if the keys are integers.
+pub(super) fn values(written: &Value) -> &Value {
+    let patterns = written["patternProperties"].as_object();
+    let of_pattern = patterns.and_then(|it| it.values().next());
+    of_pattern.unwrap_or(&written["additionalProperties"])
 }
 
 /// Whether the derive wrote no keyword but the type, and the schema was opened for that.

@@ -6,6 +6,7 @@
 //! Fields of Kubernetes' own types are not probed one by one: [`embedded`](crate::embedded) gives them the constraints of their decoders.
 
 mod close;
+mod defaults;
 #[cfg(feature = "lint")]
 mod findings;
 #[cfg(feature = "lint")]
@@ -72,6 +73,7 @@ impl Version<'_> {
             leaves[at].schema_mut(schema).map(rust_formats::close);
         }
         changes.into_iter().for_each(|change| change.apply(schema));
+        defaults::sort(schema, Types::of(self.written), self.written);
     }
 
     /// Tries the values at the edges of each field. The gaps belong to the chosen fields. `compare` gets each object that decodes, with what the

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
+use super::close::values;
 use crate::embedded::Types;
 use crate::examples::edges;
 use crate::unions;
@@ -100,10 +101,7 @@ fn collect(schema: &Value, types: Types<'_>, written: &Value, steps: &mut Vec<St
     } else if schema["items"].is_object() {
         below(Step::Item, &schema["items"], &written["items"]);
     } else if schema["additionalProperties"].is_object() {
-        let patterns = written["patternProperties"].as_object();
-        let of_pattern = patterns.and_then(|it| it.values().next());
-        let written = of_pattern.unwrap_or(&written["additionalProperties"]);
-        below(Step::Value, &schema["additionalProperties"], written);
+        below(Step::Value, &schema["additionalProperties"], values(written));
         steps.push(Step::Key);
         found.push(Leaf { steps: steps.clone() });
         steps.pop();

@@ -74,6 +74,21 @@ fn ratios() -> Ratios {
     Ratios { ratios: vec![0.1] }
 }
 
+fn numbers() -> HashSet<i32> {
+    [10, 2, 3, 4, 5, 6, 7, 1].into()
+}
+
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+pub struct Letters {
+    #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
+    letters: HashSet<char>,
+}
+
+fn letters() -> Letters {
+    let letters = "hgfedcba".chars().collect();
+    Letters { letters }
+}
+
 fn tenth() -> f32 {
     0.1
 }
@@ -233,6 +248,18 @@ emitted! {
     #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
     a_set_whose_author_wants_a_list: BTreeSet<String>
         => {"type": "array", "items": {"type": "string"}, "x-kubernetes-list-type": "atomic"};
+    #[serde(default = "numbers")]
+    a_default_of_a_set: HashSet<i32> => {
+        "type": "array", "items": {"type": "integer", "format": "int32"}, "x-kubernetes-list-type": "set",
+        "default": [1, 2, 3, 4, 5, 6, 7, 10],
+    };
+    #[serde(default = "letters")]
+    a_default_with_a_set_whose_author_wants_a_list: Letters => {
+        "type": "object", "required": ["letters"], "default": {"letters": ["a", "b", "c", "d", "e", "f", "g", "h"]},
+        "properties": {"letters": {"type": "array", "x-kubernetes-list-type": "atomic", "items": {
+            "type": "string", "minLength": 1, "maxLength": 1,
+        }}},
+    };
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     null_that_differs_from_nothing: Option<Option<i32>> => {"type": "integer", "format": "int32", "nullable": true};
     #[schemars(extend("nullable" = true))]
