@@ -9,6 +9,8 @@ use serde_json::Value;
 
 /// The flag with the prefix of the names of webhooks' objects.
 const PREFIX_FLAG: &str = "--webhook-name-prefix=";
+/// The flag with the suffix of these names. A release has none.
+const SUFFIX_FLAG: &str = "--webhook-name-suffix=";
 /// The flag with the prefix of the names of webhook configurations, which belong to the cluster.
 const CONFIGURATION_FLAG: &str = "--webhook-configuration-prefix=";
 /// The flag that makes one replica work, and the others wait.
@@ -69,6 +71,12 @@ pub(super) fn arguments(container: &mut Value, release: OperatorRelease<'_>, blo
     if release.prefixed && !given {
         // Without the flag, the operator takes the prefix from the name of its ServiceAccount.
         list.push(prefix_argument(PREFIX_FLAG, "fullname", base, true));
+    }
+    if release.prefixed {
+        // The name of a ServiceAccount may be `<prefix>controller-manager<suffix>` by chance.
+        list.push(format!(
+            "{{{{- if .Values.serviceAccount.name }}}}\n- {SUFFIX_FLAG}\n{{{{- end }}}}"
+        ));
     }
     blocks.switch(&mut container["args"], enabled_item);
     if !elects {

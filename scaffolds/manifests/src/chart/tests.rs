@@ -202,6 +202,7 @@ fn webhooks_find_the_operator_and_leave_out_its_namespace_under_other_names_too(
     let deployment = &chart["templates/deployment-controller-manager.yaml"];
     for flag in [
         "{{- if or .Values.serviceAccount.name (ne (include \"foo.fullname\" .) \"foo\") }}",
+        "{{- if .Values.serviceAccount.name }}\n        - --webhook-name-suffix=\n        {{- end }}\n",
         "{{- if ne (include \"foo.clusterName\" .) \"foo\" }}",
         "{{- if not .Values.webhooks.enabled }}\n        - --webhook-bind-address=0\n",
     ] {

@@ -48,8 +48,8 @@ use crate::metrics::Metrics;
 /// A hint for a component whose object does not exist.
 fn hint(component: &str) -> String {
     format!(
-        "add {component} to the components of config/default; if its objects have another prefix than the operator's \
-         ServiceAccount, pass the prefix as --webhook-name-prefix"
+        "add {component} to the components of config/default; if its objects have another prefix or suffix than the \
+         operator's ServiceAccount, pass them as --webhook-name-prefix and --webhook-name-suffix"
     )
 }
 

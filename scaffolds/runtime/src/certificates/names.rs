@@ -52,6 +52,14 @@ impl Affixes {
         }
     }
 
+    /// The same prefix, and this suffix if there is one.
+    pub fn with_suffix(self, suffix: Option<&str>) -> Self {
+        Self {
+            prefix: self.prefix,
+            suffix: suffix.map_or(self.suffix, str::to_owned),
+        }
+    }
+
     /// The name of an object of `config/` in the cluster.
     pub fn apply(&self, name: &str) -> String {
         format!("{}{name}{}", self.prefix, self.suffix)
@@ -89,6 +97,18 @@ mod tests {
         let affixes = affixes("system:serviceaccount:elsewhere:other-controller-manager-zz").unwrap();
         assert_eq!(affixes.with_prefix(Some("given-")).apply("a"), "given-a-zz");
         assert_eq!(affixes.with_prefix(None), affixes);
+    }
+
+    #[test]
+    fn a_given_suffix_replaces_the_suffix_alone() {
+        let affixes = affixes("system:serviceaccount:elsewhere:shop-controller-manager-sa").unwrap();
+        let of = |suffix| affixes.clone().with_suffix(suffix).apply("a");
+        assert_eq!(of(Some("")), "shop-a");
+        assert_eq!(of(Some("-zz")), "shop-a-zz");
+        assert_eq!(of(None), "shop-a-sa");
+        // As a chart passes them to a release whose ServiceAccount has a name of its own.
+        let of_release = affixes.with_prefix(Some("prod-")).with_suffix(Some(""));
+        assert_eq!(of_release, Affixes::prefix("prod-"));
     }
 
     #[test]

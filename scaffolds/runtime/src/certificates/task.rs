@@ -16,7 +16,9 @@ impl Settings {
         let (manager, options) = (process.manager, process.options);
         let own = Affixes::of_this_pod().filter(|_| process.in_cluster);
         let own = own.unwrap_or_else(|| Affixes::prefix(format!("{}-", manager.name())));
-        let affixes = own.with_prefix(options.webhook_name_prefix.as_deref());
+        let affixes = own
+            .with_prefix(options.webhook_name_prefix.as_deref())
+            .with_suffix(options.webhook_name_suffix.as_deref());
         Ok(Self {
             identity,
             client: manager.admission_client()?,

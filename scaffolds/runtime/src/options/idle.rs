@@ -36,6 +36,8 @@ impl Options {
         ];
         let leader = [(!self.leader_elect, "--leader-elect is not set")];
         let limit = [(self.kube_api_qps == 0.0, "--kube-api-qps sets no limit")];
+        // The Service and the Secret of the metrics have names too.
+        let names = first(&given).filter(|_| !self.metrics_own_cert || first(&metrics[..2]).is_some());
         let milliseconds = |is: std::time::Duration, usual: u128| is.as_millis() != usual;
         let flags = [
             ("--metrics-secure", !self.metrics_secure, first(&metrics[..1])),
@@ -77,11 +79,8 @@ impl Options {
             ),
             ("--webhook-host", !self.webhook_host.is_empty(), first(&given)),
             ("--webhook-url", self.webhook_url.is_some(), first(&given)),
-            (
-                "--webhook-name-prefix",
-                self.webhook_name_prefix.is_some(),
-                first(&given).filter(|_| !self.metrics_own_cert || first(&metrics[..2]).is_some()),
-            ),
+            ("--webhook-name-prefix", self.webhook_name_prefix.is_some(), names),
+            ("--webhook-name-suffix", self.webhook_name_suffix.is_some(), names),
             (
                 "--webhook-configuration-prefix",
                 self.webhook_configuration_prefix.is_some(),
@@ -146,7 +145,7 @@ mod tests {
     ];
 
     /// Flags that nothing reads unless others are given.
-    const MAY_BE_IDLE: [&str; 15] = [
+    const MAY_BE_IDLE: [&str; 16] = [
         "kube-api-burst=5",
         "leader-elect-lease-duration=1m",
         "leader-elect-renew-deadline=11s",
@@ -162,6 +161,7 @@ mod tests {
         "webhook-configuration-prefix=a-",
         "webhook-host=a",
         "webhook-name-prefix=a-",
+        "webhook-name-suffix=-a",
     ];
 
     #[test]
@@ -229,6 +229,7 @@ mod tests {
                 &[
                     "--webhook-bind-address=0",
                     "--webhook-name-prefix=a-",
+                    "--webhook-name-suffix=-a",
                     "--metrics-own-cert",
                     "--metrics-bind-address=:1",
                 ],

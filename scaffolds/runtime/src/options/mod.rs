@@ -83,6 +83,11 @@ pub struct Options {
     #[arg(long, value_name = "PREFIX", hide_short_help = true)]
     pub webhook_name_prefix: Option<String>,
 
+    /// Suffix that kustomize adds to the same names
+    /// [default: the part of the ServiceAccount's name after `controller-manager`; outside of a cluster, none]
+    #[arg(long, value_name = "SUFFIX", hide_short_help = true)]
+    pub webhook_name_suffix: Option<String>,
+
     /// Prefix of the webhook configurations, which are cluster-scoped
     /// [default: as --webhook-name-prefix]
     #[arg(long, value_name = "PREFIX", hide_short_help = true)]

@@ -421,6 +421,16 @@ fn renamed(programs: &Programs, components: &[&str]) -> Result<()> {
             "{components:?} {release} {flags:?}: {different:#?}"
         );
     }
+    // The operator must not take the end of the ServiceAccount's name for a suffix.
+    let account = ["--set", "serviceAccount.name=shop-controller-manager-sa"];
+    let rendered = project.rendered(programs, [NAME, NAMESPACE], &account)?;
+    let args = &rendered[DEPLOYMENT]["spec"]["template"]["spec"]["containers"][0]["args"];
+    for flag in ["--webhook-name-prefix=foobar-operator-", "--webhook-name-suffix="] {
+        ensure!(
+            args.as_array().is_some_and(|args| args.contains(&flag.into())),
+            "{args}"
+        );
+    }
     Ok(())
 }
 
