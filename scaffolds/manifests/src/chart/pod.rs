@@ -105,7 +105,12 @@ pub(super) fn budget(deployment: &Value) -> Value {
             "namespace": text(deployment, "/metadata/namespace"),
             "labels": deployment["metadata"]["labels"],
         },
-        "spec": {"maxUnavailable": 1, "selector": deployment["spec"]["selector"]},
+        // A Pod that is not ready serves nothing, and does not stop a drain.
+        "spec": {
+            "maxUnavailable": 1,
+            "selector": deployment["spec"]["selector"],
+            "unhealthyPodEvictionPolicy": "AlwaysAllow",
+        },
     })
 }
 

@@ -8,6 +8,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
+mod operation;
+
 const NAMESPACE: &str = "foo-system";
 
 fn object(api_version: &str, kind: &str, name: &str) -> Value {
@@ -154,17 +156,6 @@ fn what_people_change_of_the_deployment_is_a_value_and_the_rest_stays() {
     }
     assert!(!deployment.contains("webhook-name-prefix"), "{deployment}");
     assert!(chart["Chart.yaml"].contains("appVersion: v1\n") && chart["Chart.yaml"].contains("version: '1.2.3'\n"));
-}
-
-#[test]
-fn helm_refuses_a_release_of_kubernetes_before_the_oldest_one() {
-    let of = |oldest| files(&project(), "1.2.3", oldest).unwrap()["Chart.yaml"].clone();
-    assert!(!of(None).contains("kubeVersion"));
-    assert!(
-        of(Some(34)).contains("kubeVersion: '>= 1.34.0-0'\n"),
-        "{}",
-        of(Some(34))
-    );
 }
 
 #[test]

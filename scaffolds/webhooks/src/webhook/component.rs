@@ -61,7 +61,12 @@ pub(crate) fn files(hooks: &[Hooked], operator: &str) -> BTreeMap<String, Vec<Va
         "kind": "PodDisruptionBudget",
         "metadata": named("controller-manager"),
         // Not minAvailable, with which one replica blocks the drain of its node.
-        "spec": {"maxUnavailable": 1, "selector": {"matchLabels": labels}},
+        // A Pod that is not ready serves nothing, and does not stop a drain.
+        "spec": {
+            "maxUnavailable": 1,
+            "selector": {"matchLabels": labels},
+            "unhealthyPodEvictionPolicy": "AlwaysAllow",
+        },
     });
     let configurations = configurations(hooks);
     let mut files = vec![

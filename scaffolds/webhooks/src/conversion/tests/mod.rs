@@ -292,6 +292,8 @@ async fn an_operator_with_a_conversion_alone_has_the_component_and_permissions_b
     let budget = &files["pod_disruption_budget.yaml"][0]["spec"];
     assert_eq!(budget["maxUnavailable"], 1);
     assert_eq!(budget.get("minAvailable"), None);
+    // Without it, Pods that are not ready stop every drain.
+    assert_eq!(budget["unhealthyPodEvictionPolicy"], "AlwaysAllow");
     for rule in component::rules(&hooks(&manager)) {
         manager.grant(rule);
     }
