@@ -1,11 +1,12 @@
 //! The operator's Deployment: finds it, and moves what people change from it into the values of the chart.
 
 use super::ChartError;
-use super::command::{OperatorRelease, arguments, elects, enabled, enabled_item, environment};
-use super::marks::{Blocks, IMAGE};
+use super::command::{self, OperatorRelease, arguments, enabled, enabled_item, environment};
+use super::marks::{self, Blocks, IMAGE};
 use super::names::Names;
 use super::switches;
 use crate::rendered::{container, text};
+use kubewright_schema::yaml;
 use serde_json::{Map, Value, json};
 
 /// The flag with which the operator makes the certificate of its metrics.
@@ -48,6 +49,10 @@ pub(super) fn lift(
         format!("{none}\nreplicas: {{{{ toYaml .Values.replicas }}}}\n{{{{- end }}}}"),
     );
 
+    if elects(deployment) {
+        strategy(&mut deployment["spec"], blocks);
+    }
+
     let template = &mut deployment["spec"]["template"]["metadata"];
     labelled(template, ["podLabels", "podAnnotations"], &mut values, blocks);
     let pod = &mut deployment["spec"]["template"]["spec"];
@@ -79,7 +84,10 @@ pub(super) fn lift(
         move_out(container, lifted, &mut values, blocks);
     }
     values.insert("image".to_owned(), image(container, blocks));
-    values.insert("leaderElection".to_owned(), json!({"enabled": elects(container)}));
+    values.insert(
+        "leaderElection".to_owned(),
+        json!({"enabled": command::elects(container)}),
+    );
     arguments(container, release, blocks);
     environment(container, blocks);
     extra(container, "envFrom", "extraEnvFrom", blocks, |_| None);
@@ -93,6 +101,15 @@ pub(super) fn lift(
         values.insert(key.to_owned(), json!([]));
     }
     Ok(values)
+}
+
+/// Whether the operator elects a leader. If it never does, its strategy and its alerts are as its author wants them.
+pub(super) fn elects(deployment: &Value) -> bool {
+    let place = container(deployment).ok();
+    let containers = deployment.pointer(POD).map(|pod| &pod["containers"]);
+    containers
+        .zip(place)
+        .is_some_and(|(containers, place)| command::elects(&containers[place]))
 }
 
 /// A PodDisruptionBudget for the operator's Pods. One Pod at a time may be evicted, so with one replica a drain does not wait.
@@ -157,6 +174,24 @@ fn labelled(metadata: &mut Value, keys: [&str; 2], values: &mut Map<String, Valu
         blocks.insert(labels, more);
     }
     values.insert(of_labels.to_owned(), json!({}));
+}
+
+/// The strategy of the Deployment. Without an election, it deletes an old Pod before it creates a new one: two would work at once. Not
+/// `Recreate`: server-side apply leaves the defaults of `rollingUpdate` in an existing Deployment, which that type forbids.
+fn strategy(spec: &mut Value, blocks: &mut Blocks) {
+    if text(spec, "/strategy/type") == "Recreate" {
+        return;
+    }
+    let given = take(spec, "strategy").map(|given| yaml::to_string(&json!({"strategy": given})));
+    let otherwise = given.map_or_else(String::new, |given| {
+        format!("{{{{- else }}}}\n{}", marks::escape(&given))
+    });
+    let in_turn = json!({"strategy": {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 0, "maxUnavailable": 1}}});
+    let in_turn = yaml::to_string(&in_turn);
+    blocks.insert(
+        spec,
+        format!("{{{{- if not .Values.leaderElection.enabled }}}}\n{in_turn}{otherwise}{{{{- end }}}}"),
+    );
 }
 
 /// Whether the Pods use the network of their node. Then only this policy finds the Services of the cluster.

@@ -1,5 +1,6 @@
 //! The switches of a chart: values that leave out a part of the release.
 
+use super::marks::Blocks;
 use super::names::Names;
 use crate::rendered::text;
 use kubewright_schema::webhook::{SECRET, SERVICE};
@@ -72,6 +73,9 @@ pub(super) const SWITCHES: [Switch; 7] = [
     },
 ];
 
+/// The alert of `config/prometheus/rules.yaml` on a metric that only an election has.
+const NO_LEADER: &str = "OperatorHasNoLeader";
+
 /// Objects of `config/metrics` and `config/prometheus`, without their prefix.
 const OF_METRICS: [&str; 8] = [
     "metrics-auth-role",
@@ -123,6 +127,16 @@ pub(super) fn of_volume(volume: &Value, names: &Names) -> Option<&'static str> {
     let paths = ["/secret/secretName", "/configMap/name"];
     // A Secret that is not among the objects has no prefix.
     paths.iter().find_map(|path| of_name(names.short(text(volume, path))))
+}
+
+/// Renders the alert that there is no leader only with an election: without one, it would fire for ever.
+pub(super) fn alerts(rules: &mut Value, blocks: &mut Blocks) {
+    let groups = rules.pointer_mut("/spec/groups").and_then(Value::as_array_mut);
+    for group in groups.into_iter().flatten() {
+        blocks.switch(&mut group["rules"], |rule| {
+            (text(rule, "/alert") == NO_LEADER).then_some("leaderElection.enabled")
+        });
+    }
 }
 
 /// The parts that a project has.

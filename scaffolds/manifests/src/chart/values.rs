@@ -30,7 +30,7 @@ const ENTRIES: [Entry; 32] = [
     ),
     Entry(
         "leaderElection",
-        "Whether the Pods elect the one that works. More than one replica needs it.",
+        "Whether the Pods elect the one that works. More than one replica needs it. Without, an update deletes the old Pod first.",
         switch,
     ),
     Entry(

@@ -267,6 +267,9 @@ fn values_that_contradict_each_other_or_the_chart_are_refused() -> Result<()> {
         !rendered[DEPLOYMENT].to_string().contains("--leader-elect"),
         "{rendered:#?}"
     );
+    let strategy = &rendered[DEPLOYMENT]["spec"]["strategy"];
+    let in_turn = serde_json::json!({"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 0, "maxUnavailable": 1}});
+    ensure!(*strategy == in_turn, "{strategy}");
     Ok(())
 }
 

@@ -1,6 +1,8 @@
 //! Tests of charts in operation: installations, upgrades, drains.
 
-use super::{chart, files, project};
+use super::{chart, files, object, project, with};
+use serde_json::json;
+use std::collections::BTreeMap;
 
 /// The budget of a chart, whose objects have none.
 #[test]
@@ -12,6 +14,38 @@ fn pods_that_are_not_ready_stop_no_drain() {
         budget.contains("  unhealthyPodEvictionPolicy: AlwaysAllow\n"),
         "{budget}"
     );
+}
+
+#[test]
+fn without_an_election_no_two_pods_work_at_once_and_no_alert_waits_for_a_leader() {
+    let mut objects = project();
+    objects[5]["spec"]["strategy"] = json!({"rollingUpdate": {"maxSurge": 1}});
+    let rules = json!([{"alert": "OperatorHasNoLeader", "expr": "x"}, {"alert": "OperatorRestarts", "expr": "y"}]);
+    objects.push(with(
+        object("monitoring.coreos.com/v1", "PrometheusRule", "foo-rules"),
+        json!({"spec": {"groups": [{"name": "foo", "rules": rules}]}}),
+    ));
+    let path = |chart: &BTreeMap<String, String>, file: &str| chart[&format!("templates/{file}.yaml")].clone();
+    let with_election = chart(&objects);
+    let deployment = path(&with_election, "deployment-controller-manager");
+    let strategy = "  {{- if not .Values.leaderElection.enabled }}\n  strategy:\n    rollingUpdate:\n      maxSurge: 0\n      \
+                    maxUnavailable: 1\n    type: RollingUpdate\n  {{- else }}\n  strategy:\n    rollingUpdate:\n      maxSurge: 1\n  \
+                    {{- end }}\n";
+    assert!(deployment.contains(strategy), "{deployment}");
+    let alerts = path(&with_election, "prometheusrule-rules");
+    let alert = "    {{- if .Values.leaderElection.enabled }}\n    - alert: OperatorHasNoLeader\n      expr: x\n    {{- end }}\n    \
+                 - alert: OperatorRestarts\n";
+    assert!(alerts.contains(alert), "{alerts}");
+
+    objects[5]["spec"]["strategy"] = json!({"type": "Recreate"});
+    let recreated = path(&chart(&objects), "deployment-controller-manager");
+    assert!(recreated.contains("  strategy:\n    type: Recreate\n") && !recreated.contains("maxSurge"));
+
+    // The author of an operator that never elects has chosen the strategy and the alerts.
+    objects[5]["spec"]["template"]["spec"]["containers"][1]["args"] = json!([]);
+    let without = chart(&objects);
+    assert!(!path(&without, "deployment-controller-manager").contains("maxSurge: 0"));
+    assert!(!path(&without, "prometheusrule-rules").contains("leaderElection"));
 }
 
 #[test]
