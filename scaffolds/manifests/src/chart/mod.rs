@@ -118,7 +118,7 @@ pub fn files(objects: &[Value], version: &str, oldest: Option<u16>) -> Result<BT
         prefixed: webhooks || pod::makes_certificates(deployment),
         webhooks,
     };
-    let elects = pod::elects(deployment);
+    let (elects, image) = (pod::elects(deployment), pod::image_of(deployment));
     let mut values = parts.values();
     values::fixed(&mut values);
     let mut files = BTreeMap::new();
@@ -128,6 +128,9 @@ pub fn files(objects: &[Value], version: &str, oldest: Option<u16>) -> Result<BT
             values.extend(pod::lift(&mut changed, release, &mut blocks)?);
         } else if object::is_account(object, &names) {
             values.insert("serviceAccount".to_owned(), account(&mut changed, &mut blocks));
+        }
+        if text(object, "/kind") != "CustomResourceDefinition" {
+            rendered::replace_image(&mut changed, Some(image), marks::IMAGE);
         }
         if elects && text(object, "/kind") == "PrometheusRule" {
             switches::alerts(&mut changed, &mut blocks);

@@ -103,13 +103,20 @@ pub(super) fn lift(
     Ok(values)
 }
 
+/// The operator's container.
+fn operator(deployment: &Value) -> Option<&Value> {
+    let place = container(deployment).ok()?;
+    Some(&deployment.pointer(POD)?["containers"][place])
+}
+
 /// Whether the operator elects a leader. If it never does, its strategy and its alerts are as its author wants them.
 pub(super) fn elects(deployment: &Value) -> bool {
-    let place = container(deployment).ok();
-    let containers = deployment.pointer(POD).map(|pod| &pod["containers"]);
-    containers
-        .zip(place)
-        .is_some_and(|(containers, place)| command::elects(&containers[place]))
+    operator(deployment).is_some_and(command::elects)
+}
+
+/// The operator's image, which other containers may run too.
+pub(super) fn image_of(deployment: &Value) -> &str {
+    operator(deployment).map_or("", |operator| text(operator, "/image"))
 }
 
 /// A PodDisruptionBudget for the operator's Pods. One Pod at a time may be evicted, so with one replica a drain does not wait.

@@ -133,8 +133,8 @@ pub(super) fn set(objects: &mut [&mut Value], image: &str) -> Result<(), NoOpera
     Ok(())
 }
 
-/// Replaces images anywhere in a value: a Job or an init container may run the operator's program too.
-fn replace(value: &mut Value, old: Option<&str>, image: &str) {
+/// Replaces the image `old` and the placeholder anywhere in a value: a Job or an init container may run the operator's program too.
+pub(crate) fn replace(value: &mut Value, old: Option<&str>, image: &str) {
     match value {
         Value::Array(items) => items.iter_mut().for_each(|item| replace(item, old, image)),
         Value::Object(map) => {

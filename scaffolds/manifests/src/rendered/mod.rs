@@ -12,6 +12,7 @@ mod operator;
 mod source;
 
 pub(crate) use self::document::{Document, join};
+pub(crate) use self::image::replace as replace_image;
 pub use self::operator::NoOperator;
 pub(crate) use self::operator::{container, find, service_account};
 pub(crate) use self::source::Source;

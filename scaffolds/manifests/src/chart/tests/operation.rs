@@ -49,6 +49,30 @@ fn without_an_election_no_two_pods_work_at_once_and_no_alert_waits_for_a_leader(
 }
 
 #[test]
+fn every_container_with_the_image_of_the_operator_follows_the_values() {
+    let image = "localhost:5000/foo:v1";
+    let mut objects = project();
+    let pod = &mut objects[5]["spec"]["template"]["spec"];
+    pod["initContainers"] = json!([{"name": "prepare", "image": image}, {"name": "wait", "image": "busybox:1"}]);
+    objects[1]["spec"]["image"] = image.into();
+    let containers = json!([{"name": "migrate", "image": image}]);
+    objects.push(with(
+        object("batch/v1", "Job", "foo-migrate"),
+        json!({"spec": {"template": {"spec": {"containers": containers}}}}),
+    ));
+    let chart = chart(&objects);
+    let follows = |file: &str| {
+        let text = &chart[&format!("templates/{file}.yaml")];
+        text.matches("image: \"{{ include \"foo.image\" . }}\"\n").count()
+    };
+    assert_eq!(follows("deployment-controller-manager"), 2);
+    assert_eq!(follows("job-migrate"), 1);
+    assert_eq!(follows("crds/foos.example.com"), 0);
+    let deployment = &chart["templates/deployment-controller-manager.yaml"];
+    assert!(deployment.contains("image: busybox:1\n") && deployment.contains("image: sidecar:v1\n"));
+}
+
+#[test]
 fn helm_refuses_a_release_of_kubernetes_before_the_oldest_one() {
     let of = |oldest| files(&project(), "1.2.3", oldest).unwrap()["Chart.yaml"].clone();
     assert!(!of(None).contains("kubeVersion"));
