@@ -21,7 +21,8 @@ pub(super) fn are_accepted(crds: &[Value], oldest: Option<u16>, streams: &mut St
                 accepted = false;
                 _ = writeln!(
                     streams.err,
-                    "error: {need}\n\nhint: write the rule without it, or raise OLDEST_KUBERNETES, which is 1.{oldest}\n"
+                    "error: {need}\n\nhint: {}, or raise OLDEST_KUBERNETES, which is 1.{oldest}\n",
+                    need.remedy()
                 );
             }
             Some(_) => {}

@@ -22,7 +22,7 @@ pub(crate) mod structural;
 
 pub use kubewright_machinery::Cause;
 #[cfg(feature = "cel")]
-pub use releases::{ReleaseNeed, release_needs};
+pub use releases::{ReleaseFeature, ReleaseNeed, release_needs};
 pub use remedy::OF_RECURSION;
 
 use crate::finding::Finding;

@@ -4,7 +4,7 @@ use anyhow::{Context as _, Result, ensure};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::{Api, api::PostParams};
 use kubewright_schema::lint::release_needs;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::stage::case;
 
@@ -26,6 +26,9 @@ const RULES: [(&str, u16); 10] = [
     ("self.size() > {'a-b': 0}.`a-b`", 37),
 ];
 
+/// A rule about a list of numbers or texts whose cost only their `maxLength` limits.
+const OF_LENGTHS: (&str, u16) = ("self.all(x, string(x).matches('^[0-9]+$'))", 34);
+
 #[test]
 fn a_rule_compiles_from_the_release_on_that_the_book_names() -> Result<()> {
     case(async |case| {
@@ -41,12 +44,15 @@ fn a_rule_compiles_from_the_release_on_that_the_book_names() -> Result<()> {
             dry_run: true,
             ..PostParams::default()
         };
-        for (rule, first) in RULES {
+        let of_texts = RULES.map(|rule| (rule, json!({"type": "string", "maxLength": 10})));
+        let of_lengths = (OF_LENGTHS, json!({"x-kubernetes-int-or-string": true, "maxLength": 10}));
+        for ((rule, first), items) in of_texts.into_iter().chain([of_lengths]) {
+            let definition = definition(rule, &items)?;
             // `make manifests` names the release.
-            let needs = release_needs(&serde_json::to_value(definition(rule)?)?);
+            let needs = release_needs(&serde_json::to_value(&definition)?);
             let named = needs.iter().map(|need| need.minor).max();
             ensure!(named == (first > OLDEST).then_some(first), "`{rule}` needs {named:?}");
-            let created = definitions.create(&dry_run, &definition(rule)?).await;
+            let created = definitions.create(&dry_run, &definition).await;
             let is_accepted = created.is_ok();
             let words = created.err().map(|error| error.to_string()).unwrap_or_default();
             ensure!(
@@ -55,9 +61,14 @@ fn a_rule_compiles_from_the_release_on_that_the_book_names() -> Result<()> {
             );
             ensure!(
                 is_accepted
-                    || ["undeclared reference", "incorrect number", "unsupported syntax"]
-                        .iter()
-                        .any(|it| words.contains(it)),
+                    || [
+                        "undeclared reference",
+                        "incorrect number",
+                        "unsupported syntax",
+                        "exceeds budget"
+                    ]
+                    .iter()
+                    .any(|it| words.contains(it)),
                 "{words}"
             );
         }
@@ -65,10 +76,10 @@ fn a_rule_compiles_from_the_release_on_that_the_book_names() -> Result<()> {
     })
 }
 
-/// A kind with a list of strings under this rule.
-fn definition(rule: &str) -> Result<CustomResourceDefinition> {
+/// A kind with a list of such items under this rule.
+fn definition(rule: &str, items: &Value) -> Result<CustomResourceDefinition> {
     let list = json!({
-        "type": "array", "maxItems": 10, "items": {"type": "string", "maxLength": 10},
+        "type": "array", "maxItems": 10, "items": items,
         "x-kubernetes-validations": [{"rule": rule}],
     });
     Ok(serde_json::from_value(json!({
