@@ -21,7 +21,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use kube::ResourceExt;
 use kubewright_runtime::{
     Action, Cleanup, Conditions, Context, Controller, Error, Manager, Reconciler, Result,
-    child_name,
+    stateful_set_name,
 };
 
 use self::backups::{BACKUPS, RESTORES, indexed, target};
@@ -71,7 +71,7 @@ pub fn image() -> String {
 
 /// The name of the StatefulSet and of most other children.
 pub fn name_of(object: &Store) -> String {
-    child_name(&object.name_any(), "store")
+    stateful_set_name(&object.name_any(), "store")
 }
 
 fn controller() -> Controller<Store> {
