@@ -49,9 +49,7 @@ pub(super) fn lift(
         format!("{none}\nreplicas: {{{{ toYaml .Values.replicas }}}}\n{{{{- end }}}}"),
     );
 
-    if elects(deployment) {
-        strategy(&mut deployment["spec"], blocks);
-    }
+    strategy(deployment, blocks);
 
     let template = &mut deployment["spec"]["template"]["metadata"];
     labelled(template, ["podLabels", "podAnnotations"], &mut values, blocks);
@@ -109,7 +107,7 @@ fn operator(deployment: &Value) -> Option<&Value> {
     Some(&deployment.pointer(POD)?["containers"][place])
 }
 
-/// Whether the operator elects a leader. If it never does, its strategy and its alerts are as its author wants them.
+/// Whether the operator elects a leader. If it never does, its alerts are as its author wants them.
 pub(super) fn elects(deployment: &Value) -> bool {
     operator(deployment).is_some_and(command::elects)
 }
@@ -183,9 +181,19 @@ fn labelled(metadata: &mut Value, keys: [&str; 2], values: &mut Map<String, Valu
     values.insert(of_labels.to_owned(), json!({}));
 }
 
-/// The strategy of the Deployment. Without an election, it deletes an old Pod before it creates a new one: two would work at once. Not
-/// `Recreate`: server-side apply leaves the defaults of `rollingUpdate` in an existing Deployment, which that type forbids.
-fn strategy(spec: &mut Value, blocks: &mut Blocks) {
+/// The strategy of the Deployment. An old Pod is deleted before a new one is created, if two would work at once, or would need the same
+/// ports of one node. Not `Recreate`: server-side apply leaves the defaults of `rollingUpdate` in an existing Deployment, which that type
+/// forbids.
+fn strategy(deployment: &mut Value, blocks: &mut Blocks) {
+    let on_host = deployment.pointer(POD).is_some_and(|pod| pod["hostNetwork"] == true);
+    // A strategy of an operator that never elects, or is always on the network of the node, is as its author wants it.
+    let condition = match (elects(deployment), on_host) {
+        (true, false) => "or .Values.hostNetwork (not .Values.leaderElection.enabled)",
+        (true, true) => "not .Values.leaderElection.enabled",
+        (false, false) => ".Values.hostNetwork",
+        (false, true) => return,
+    };
+    let spec = &mut deployment["spec"];
     if text(spec, "/strategy/type") == "Recreate" {
         return;
     }
@@ -197,7 +205,7 @@ fn strategy(spec: &mut Value, blocks: &mut Blocks) {
     let in_turn = yaml::to_string(&in_turn);
     blocks.insert(
         spec,
-        format!("{{{{- if not .Values.leaderElection.enabled }}}}\n{in_turn}{otherwise}{{{{- end }}}}"),
+        format!("{{{{- if {condition} }}}}\n{in_turn}{otherwise}{{{{- end }}}}"),
     );
 }
 

@@ -46,6 +46,9 @@ fn each_value_changes_what_it_should_and_nothing_else() -> Result<()> {
         (
             &["hostNetwork=true"],
             vec![
+                format!(
+                    r#"{DEPLOYMENT}.spec.strategy: null -> {{"rollingUpdate":{{"maxSurge":0,"maxUnavailable":1}},"type":"RollingUpdate"}}"#
+                ),
                 format!(r#"{pod}.dnsPolicy: null -> "ClusterFirstWithHostNet""#),
                 format!("{pod}.hostNetwork: null -> true"),
             ],

@@ -28,7 +28,7 @@ fn without_an_election_no_two_pods_work_at_once_and_no_alert_waits_for_a_leader(
     let path = |chart: &BTreeMap<String, String>, file: &str| chart[&format!("templates/{file}.yaml")].clone();
     let with_election = chart(&objects);
     let deployment = path(&with_election, "deployment-controller-manager");
-    let strategy = "  {{- if not .Values.leaderElection.enabled }}\n  strategy:\n    rollingUpdate:\n      maxSurge: 0\n      \
+    let strategy = "  {{- if or .Values.hostNetwork (not .Values.leaderElection.enabled) }}\n  strategy:\n    rollingUpdate:\n      maxSurge: 0\n      \
                     maxUnavailable: 1\n    type: RollingUpdate\n  {{- else }}\n  strategy:\n    rollingUpdate:\n      maxSurge: 1\n  \
                     {{- end }}\n";
     assert!(deployment.contains(strategy), "{deployment}");
@@ -44,8 +44,31 @@ fn without_an_election_no_two_pods_work_at_once_and_no_alert_waits_for_a_leader(
     // The author of an operator that never elects has chosen the strategy and the alerts.
     objects[5]["spec"]["template"]["spec"]["containers"][1]["args"] = json!([]);
     let without = chart(&objects);
-    assert!(!path(&without, "deployment-controller-manager").contains("maxSurge: 0"));
+    assert!(!path(&without, "deployment-controller-manager").contains("leaderElection.enabled) }}\n  strategy"));
     assert!(!path(&without, "prometheusrule-rules").contains("leaderElection"));
+}
+
+#[test]
+fn on_the_network_of_the_node_an_update_frees_the_ports_first() {
+    let of = |changed: &dyn Fn(&mut serde_json::Value)| {
+        let mut objects = project();
+        changed(&mut objects[5]["spec"]["template"]["spec"]);
+        chart(&objects)["templates/deployment-controller-manager.yaml"].clone()
+    };
+    let strategy = " }}\n  strategy:\n    rollingUpdate:\n      maxSurge: 0\n      maxUnavailable: 1\n    type: RollingUpdate\n  {{- end }}\n";
+    let both = format!("{{{{- if or .Values.hostNetwork (not .Values.leaderElection.enabled){strategy}");
+    let elects = of(&|_| {});
+    assert!(elects.contains(&both), "{elects}");
+    let alone = of(&|pod| pod["containers"][1]["args"] = json!([]));
+    assert!(
+        alone.contains(&format!("{{{{- if .Values.hostNetwork{strategy}")),
+        "{alone}"
+    );
+    let always = of(&|pod| pod["hostNetwork"] = true.into());
+    assert!(
+        always.contains(&format!("{{{{- if not .Values.leaderElection.enabled{strategy}")),
+        "{always}"
+    );
 }
 
 #[test]
