@@ -132,6 +132,7 @@ pub fn files(objects: &[Value], version: &str, oldest: Option<u16>) -> Result<BT
         if text(object, "/kind") != "CustomResourceDefinition" {
             rendered::replace_image(&mut changed, Some(image), marks::IMAGE);
         }
+        switches::labels(&mut changed, &names, &mut blocks);
         if elects && text(object, "/kind") == "PrometheusRule" {
             switches::alerts(&mut changed, &mut blocks);
         }

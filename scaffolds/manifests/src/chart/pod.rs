@@ -166,19 +166,23 @@ fn labelled(metadata: &mut Value, keys: [&str; 2], values: &mut Map<String, Valu
     let annotations = take(metadata, "annotations").unwrap_or_else(|| json!({}));
     values.insert(of_annotations.to_owned(), annotations);
     blocks.insert(metadata, collection("annotations", of_annotations));
+    more_labels(metadata, of_labels, blocks);
+    values.insert(of_labels.to_owned(), json!({}));
+}
+
+/// Adds the labels of a value to those that are there already, which stay.
+pub(super) fn more_labels(metadata: &mut Value, value: &str, blocks: &mut Blocks) {
     let labels = &mut metadata["labels"];
     if labels.as_object().is_none_or(Map::is_empty) {
         take(metadata, "labels");
-        blocks.insert(metadata, collection("labels", of_labels));
+        blocks.insert(metadata, collection("labels", value));
     } else {
         let fixed = labels.as_object().into_iter().flat_map(Map::keys);
         let fixed: String = fixed.map(|key| format!(" {}", quoted(key))).collect();
-        let more = format!(
-            "{{{{- with omit .Values.{of_labels}{fixed} }}}}\n{{{{- toYaml . | nindent +0 }}}}\n{{{{- end }}}}"
-        );
+        let more =
+            format!("{{{{- with omit .Values.{value}{fixed} }}}}\n{{{{- toYaml . | nindent +0 }}}}\n{{{{- end }}}}");
         blocks.insert(labels, more);
     }
-    values.insert(of_labels.to_owned(), json!({}));
 }
 
 /// The strategy of the Deployment. An old Pod is deleted before a new one is created, if two would work at once, or would need the same

@@ -2,6 +2,7 @@
 
 use super::marks::Blocks;
 use super::names::Names;
+use super::pod;
 use crate::rendered::text;
 use kubewright_schema::webhook::{SECRET, SERVICE};
 use serde_json::{Map, Value, json};
@@ -11,6 +12,8 @@ pub(super) struct Switch {
     pub key: &'static str,
     /// The excluded part, in the comment of the value.
     pub about: &'static str,
+    /// Whether the value `<key>.labels` has more labels of its objects.
+    pub labels: bool,
     /// Whether the part is installed by default, if the project has it.
     on: bool,
     /// The way to add the part to a project.
@@ -32,42 +35,49 @@ pub(super) const SWITCHES: [Switch; 7] = [
     Switch {
         key: METRICS,
         about: "Whether the operator serves metrics, with the Service and the roles for them.",
+        labels: false,
         on: true,
         remedy: "add ../metrics to the components of config/default, and run make chart",
     },
     Switch {
         key: SERVICE_MONITOR,
-        about: "Whether there is a ServiceMonitor; it needs the CRDs of the Prometheus operator, and metrics.enabled.",
+        about: "Whether there is a ServiceMonitor, and more labels of it; it needs the CRDs of the Prometheus operator, and metrics.enabled.",
+        labels: true,
         on: false,
         remedy: PROMETHEUS,
     },
     Switch {
         key: RULES,
-        about: "Whether there are alerts; they need the CRDs of the Prometheus operator, and metrics.enabled.",
+        about: "Whether there are alerts, and more labels of their PrometheusRule; they need the CRDs of the Prometheus operator, and metrics.enabled.",
+        labels: true,
         on: false,
         remedy: PROMETHEUS,
     },
     Switch {
         key: POLICY,
         about: "Whether there are NetworkPolicies.",
+        labels: false,
         on: true,
         remedy: "add ../network-policy to the components of config/default, and run make chart",
     },
     Switch {
         key: WEBHOOKS,
         about: "Whether the operator serves webhooks, with their configurations, Service and Secret.",
+        labels: false,
         on: true,
         remedy: "run kubewright create webhook, and make chart",
     },
     Switch {
         key: CERT_MANAGER,
         about: "Whether there are Certificates and Issuers of cert-manager. Without, their Secrets are yours to create.",
+        labels: false,
         on: true,
         remedy: "add your Certificate to config/default, and run make chart",
     },
     Switch {
         key: BUDGET,
         about: "Whether a PodDisruptionBudget lets a drain evict only one Pod at a time.",
+        labels: false,
         on: true,
         remedy: "", // Every chart has one.
     },
@@ -129,6 +139,14 @@ pub(super) fn of_volume(volume: &Value, names: &Names) -> Option<&'static str> {
     paths.iter().find_map(|path| of_name(names.short(text(volume, path))))
 }
 
+/// Adds the labels of the values to an object whose part has some: a Prometheus may select its objects by them.
+pub(super) fn labels(object: &mut Value, names: &Names, blocks: &mut Blocks) {
+    let part = of_object(object, names);
+    if let Some(part) = SWITCHES.iter().find(|it| it.labels && Some(it.key) == part) {
+        pod::more_labels(&mut object["metadata"], &format!("{}.labels", part.key), blocks);
+    }
+}
+
 /// Renders the alert that there is no leader only with an election: without one, it would fire for ever.
 pub(super) fn alerts(rules: &mut Value, blocks: &mut Blocks) {
     let groups = rules.pointer_mut("/spec/groups").and_then(Value::as_array_mut);
@@ -160,7 +178,13 @@ impl ProjectParts {
 
     /// The values of the switches.
     pub(super) fn values(&self) -> Map<String, Value> {
-        let value = |it: &Switch| (it.key.to_owned(), json!({"enabled": it.on && self.has(it.key)}));
+        let value = |it: &Switch| {
+            let mut value = json!({"enabled": it.on && self.has(it.key)});
+            if it.labels {
+                value["labels"] = json!({});
+            }
+            (it.key.to_owned(), value)
+        };
         SWITCHES.iter().map(value).collect()
     }
 

@@ -1,6 +1,6 @@
 //! values.yaml, and the schema by which Helm checks the values of users.
 
-use super::switches::{SWITCHES, Switch};
+use super::switches::SWITCHES;
 use kubewright_schema::yaml;
 use serde_json::{Map, Value, json};
 
@@ -135,6 +135,10 @@ fn switch() -> Value {
     object(&[("enabled", flag())])
 }
 
+fn labelled() -> Value {
+    object(&[("enabled", flag()), ("labels", texts())])
+}
+
 fn flag() -> Value {
     json!({"type": "boolean"})
 }
@@ -177,9 +181,10 @@ pub(super) fn fixed(values: &mut Map<String, Value>) {
 
 /// Key, comment and type of each value, in the order of values.yaml.
 fn entries() -> impl Iterator<Item = (&'static str, &'static str, fn() -> Value)> {
-    let switches = SWITCHES
-        .iter()
-        .map(|Switch { key, about, .. }| (*key, *about, switch as fn() -> Value));
+    let switches = SWITCHES.iter().map(|it| {
+        let of: fn() -> Value = if it.labels { labelled } else { switch };
+        (it.key, it.about, of)
+    });
     ENTRIES
         .iter()
         .map(|Entry(key, what, of)| (*key, *what, *of))

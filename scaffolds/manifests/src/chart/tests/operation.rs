@@ -49,6 +49,29 @@ fn without_an_election_no_two_pods_work_at_once_and_no_alert_waits_for_a_leader(
 }
 
 #[test]
+fn a_prometheus_that_selects_by_labels_finds_the_monitor_and_the_alerts() {
+    let mut objects = project();
+    let of = |kind: &str, name: &str| object("monitoring.coreos.com/v1", kind, name);
+    let mut monitor = of("ServiceMonitor", "foo-monitor");
+    monitor["metadata"]["labels"] = json!({"app": "foo"});
+    objects.extend([monitor, of("PrometheusRule", "foo-rules")]);
+    let chart = chart(&objects);
+    let monitor = &chart["templates/servicemonitor-monitor.yaml"];
+    let more = "    app: foo\n    {{- with omit .Values.serviceMonitor.labels \"app\" }}\n    {{- toYaml . | nindent 4 }}\n    {{- end }}\n";
+    assert!(monitor.contains(more), "{monitor}");
+    let rules = &chart["templates/prometheusrule-rules.yaml"];
+    let labels =
+        "  {{- with .Values.prometheusRule.labels }}\n  labels:\n    {{- toYaml . | nindent 4 }}\n  {{- end }}\n";
+    assert!(rules.contains(labels), "{rules}");
+    assert!(chart["values.yaml"].contains("serviceMonitor:\n  enabled: false\n  labels: {}\n"));
+    let schema: serde_json::Value = serde_json::from_str(&chart["values.schema.json"]).unwrap();
+    for key in ["serviceMonitor", "prometheusRule"] {
+        assert!(schema["properties"][key]["properties"]["labels"].is_object());
+    }
+    assert_eq!(schema["properties"]["metrics"]["properties"]["labels"], json!(null));
+}
+
+#[test]
 fn on_the_network_of_the_node_an_update_frees_the_ports_first() {
     let of = |changed: &dyn Fn(&mut serde_json::Value)| {
         let mut objects = project();
