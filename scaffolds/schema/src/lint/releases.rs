@@ -150,7 +150,7 @@ mod tests {
     fn a_rule_that_only_the_length_of_an_int_or_string_makes_cheap_needs_a_release() {
         let needs = |items: Value| {
             let list = json!({"type": "array", "maxItems": 10, "items": items,
-                "x-kubernetes-validations": [{"rule": "true"}, {"rule": "self.all(x, string(x).matches('^[0-9]+$'))"}]});
+                "x-kubernetes-validations": [{"rule": "true"}, {"rule": "self.all(x, string(x).matches('^[0-9]+([.][0-9]+)?$'))"}]});
             let spec = json!({"type": "object", "properties": {"list": list}});
             let schema = json!({"type": "object", "properties": {"spec": spec}});
             release_needs(&json!({"spec": {"names": {"kind": "FooBar"}, "versions": [
@@ -162,7 +162,7 @@ mod tests {
         assert_eq!(
             found,
             [
-                "`FooBar` v1, `spec.list`: the rule `self.all(x, string(x).matches('^[0-9]+$'))` needs Kubernetes 1.34: older API servers ignore \
+                "`FooBar` v1, `spec.list`: the rule `self.all(x, string(x).matches('^[0-9]+([.][0-9]+)?$'))` needs Kubernetes 1.34: older API servers ignore \
                  the `maxLength` of an IntOrString or Quantity in the estimated cost, and refuse the CRD"
             ]
         );

@@ -27,7 +27,7 @@ const RULES: [(&str, u16); 10] = [
 ];
 
 /// A rule about a list of numbers or texts whose cost only their `maxLength` limits.
-const OF_LENGTHS: (&str, u16) = ("self.all(x, string(x).matches('^[0-9]+$'))", 34);
+const OF_LENGTHS: (&str, u16) = ("self.all(x, string(x).matches('^[0-9]+([.][0-9]+)?$'))", 34);
 
 #[test]
 fn a_rule_compiles_from_the_release_on_that_the_book_names() -> Result<()> {
