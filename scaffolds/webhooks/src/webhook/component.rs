@@ -147,7 +147,9 @@ fn deployment(labels: &Value, written: &Value) -> Value {
         "whenUnsatisfiable": "ScheduleAnyway",
         "labelSelector": {"matchLabels": labels},
     });
-    let strategy = json!({"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}});
+    // On the network of their nodes, a new Pod needs the ports of an old one.
+    let surge = u8::from(written.pointer("/spec/template/spec/hostNetwork") != Some(&Value::Bool(true)));
+    let strategy = json!({"type": "RollingUpdate", "rollingUpdate": {"maxSurge": surge, "maxUnavailable": 1 - surge}});
     let port = json!({"name": "webhook", "containerPort": PORT, "protocol": "TCP"});
     let is_set = |path: &str| written.pointer(path).is_some_and(|value| !value.is_null());
     // The Deployment of a new project has one replica.
@@ -224,6 +226,12 @@ mod tests {
         assert_eq!(paths(Value::Null), all);
         assert_eq!(paths(json!({"spec": {"replicas": 1}})), all);
         let spread = json!([{"maxSkew": 2}]);
+        let on_host = json!({"spec": {"template": {"spec": {"hostNetwork": true}}}});
+        for (written, surge, unavailable) in [(Value::Null, 1, 0), (on_host, 0, 1)] {
+            let patch = deployment(&json!({}), &written);
+            let rolling = json!({"maxSurge": surge, "maxUnavailable": unavailable});
+            assert_eq!(patch[2]["value"]["rollingUpdate"], rolling, "{patch}");
+        }
         let written = json!({"spec": {
             "replicas": 3, "strategy": {"type": "Recreate"}, "template": {"spec": {"topologySpreadConstraints": spread}},
         }});
