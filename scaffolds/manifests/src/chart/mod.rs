@@ -127,7 +127,7 @@ pub fn files(objects: &[Value], version: &str, oldest: Option<u16>) -> Result<BT
         if object == deployment {
             values.extend(pod::lift(&mut changed, release, &mut blocks)?);
         } else if object::is_account(object, &names) {
-            values.insert("serviceAccount".to_owned(), account(&mut changed, &mut blocks));
+            values.insert("serviceAccount".to_owned(), account(&mut changed, &names, &mut blocks));
         }
         if text(object, "/kind") != "CustomResourceDefinition" {
             rendered::replace_image(&mut changed, Some(image), marks::IMAGE);
@@ -243,13 +243,9 @@ fn names(objects: &[Value], deployment: &Value) -> Result<Names, ChartError> {
 }
 
 /// The values of the ServiceAccount.
-fn account(account: &mut Value, blocks: &mut Blocks) -> Value {
-    let metadata = &mut account["metadata"];
-    let annotations = metadata
-        .as_object_mut()
-        .and_then(|metadata| metadata.remove("annotations"));
-    blocks.insert(metadata, pod::collection("annotations", "serviceAccount.annotations"));
-    serde_json::json!({"create": true, "name": "", "annotations": annotations.unwrap_or_else(|| serde_json::json!({}))})
+fn account(account: &mut Value, names: &Names, blocks: &mut Blocks) -> Value {
+    let annotations = pod::annotations(&mut account["metadata"], "serviceAccount.annotations", names, blocks);
+    serde_json::json!({"create": true, "name": "", "annotations": annotations})
 }
 
 #[cfg(test)]

@@ -17,8 +17,10 @@ const POD: &str = "/spec/template/spec";
 /// A collection in the Deployment that is a value of the chart: its field, the value, and whether it is a list.
 struct Lifted(&'static str, &'static str, bool);
 
-const OF_POD: [Lifted; 6] = [
-    Lifted("imagePullSecrets", "imagePullSecrets", true),
+/// The field with the Secrets for the registry, and its value.
+const PULL_SECRETS: &str = "imagePullSecrets";
+
+const OF_POD: [Lifted; 5] = [
     Lifted("nodeSelector", "nodeSelector", false),
     Lifted("tolerations", "tolerations", true),
     Lifted("affinity", "affinity", false),
@@ -40,7 +42,7 @@ pub(super) fn lift(
     let mut values = Map::new();
     let place = container(deployment)?;
     let keys = ["deploymentLabels", "deploymentAnnotations"];
-    labelled(&mut deployment["metadata"], keys, &mut values, blocks);
+    values.extend(labelled(&mut deployment["metadata"], keys, release.names, blocks));
     let spec = &mut deployment["spec"];
     values.insert("replicas".to_owned(), take(spec, "replicas").unwrap_or_default());
     let none = "{{- if not (kindIs \"invalid\" .Values.replicas) }}";
@@ -52,8 +54,14 @@ pub(super) fn lift(
     strategy(deployment, blocks);
 
     let template = &mut deployment["spec"]["template"]["metadata"];
-    labelled(template, ["podLabels", "podAnnotations"], &mut values, blocks);
+    values.extend(labelled(
+        template,
+        ["podLabels", "podAnnotations"],
+        release.names,
+        blocks,
+    ));
     let pod = &mut deployment["spec"]["template"]["spec"];
+    pull_secrets(pod, release.names, &mut values, blocks);
     for lifted in &OF_POD {
         move_out(pod, lifted, &mut values, blocks);
     }
@@ -155,34 +163,64 @@ fn move_out(parent: &mut Value, lifted: &Lifted, values: &mut Map<String, Value>
     blocks.insert(parent, collection(field, value));
 }
 
+/// Whether a part of `value` follows the release. A value of the chart cannot: its text is the same in all releases.
+fn follows(value: &Value, names: &Names) -> bool {
+    let mut marked = value.clone();
+    names.mark(&mut marked);
+    marked != *value
+}
+
+/// Moves the Secrets for the registry into the values, but for those of the chart.
+fn pull_secrets(pod: &mut Value, names: &Names, values: &mut Map<String, Value>, blocks: &mut Blocks) {
+    let all = take(pod, PULL_SECRETS).and_then(|all| all.as_array().cloned());
+    let (own, others): (Vec<_>, Vec<_>) = all.into_iter().flatten().partition(|it| follows(it, names));
+    values.insert(PULL_SECRETS.to_owned(), others.into());
+    pod[PULL_SECRETS] = own.into();
+    extra(pod, PULL_SECRETS, PULL_SECRETS, blocks, |_| None);
+}
+
+/// Moves annotations into a value, and returns it. Those with names that follow the release stay.
+pub(super) fn annotations(metadata: &mut Value, value: &str, names: &Names, blocks: &mut Blocks) -> Value {
+    let all = take(metadata, "annotations").and_then(|all| all.as_object().cloned());
+    let (own, others): (Map<_, _>, Map<_, _>) = all
+        .into_iter()
+        .flatten()
+        .partition(|(key, text)| follows(&json!({key: text}), names));
+    if !own.is_empty() {
+        metadata["annotations"] = own.into();
+    }
+    more(metadata, "annotations", value, blocks);
+    others.into()
+}
+
 /// A field whose value is a collection among the values; left out if the collection is empty.
 pub(super) fn collection(field: &str, value: &str) -> String {
     format!("{{{{- with .Values.{value} }}}}\n{field}:\n  {{{{- toYaml . | nindent +2 }}}}\n{{{{- end }}}}")
 }
 
 /// Labels and annotations of the Pods or of the Deployment. Labels that are there already cannot be changed: selectors name them.
-fn labelled(metadata: &mut Value, keys: [&str; 2], values: &mut Map<String, Value>, blocks: &mut Blocks) {
+fn labelled(metadata: &mut Value, keys: [&str; 2], names: &Names, blocks: &mut Blocks) -> [(String, Value); 2] {
     let [of_labels, of_annotations] = keys;
-    let annotations = take(metadata, "annotations").unwrap_or_else(|| json!({}));
-    values.insert(of_annotations.to_owned(), annotations);
-    blocks.insert(metadata, collection("annotations", of_annotations));
-    more_labels(metadata, of_labels, blocks);
-    values.insert(of_labels.to_owned(), json!({}));
+    let annotations = annotations(metadata, of_annotations, names, blocks);
+    more(metadata, "labels", of_labels, blocks);
+    [
+        (of_annotations.to_owned(), annotations),
+        (of_labels.to_owned(), json!({})),
+    ]
 }
 
-/// Adds the labels of a value to those that are there already, which stay.
-pub(super) fn more_labels(metadata: &mut Value, value: &str, blocks: &mut Blocks) {
-    let labels = &mut metadata["labels"];
-    if labels.as_object().is_none_or(Map::is_empty) {
-        take(metadata, "labels");
-        blocks.insert(metadata, collection("labels", value));
-    } else {
-        let fixed = labels.as_object().into_iter().flat_map(Map::keys);
-        let fixed: String = fixed.map(|key| format!(" {}", quoted(key))).collect();
-        let more =
-            format!("{{{{- with omit .Values.{value}{fixed} }}}}\n{{{{- toYaml . | nindent +0 }}}}\n{{{{- end }}}}");
-        blocks.insert(labels, more);
+/// Adds the entries of a value to the labels or annotations that are there already, which stay.
+pub(super) fn more(metadata: &mut Value, field: &str, value: &str, blocks: &mut Blocks) {
+    let entries = &mut metadata[field];
+    if entries.as_object().is_none_or(Map::is_empty) {
+        take(metadata, field);
+        blocks.insert(metadata, collection(field, value));
+        return;
     }
+    let fixed = entries.as_object().into_iter().flat_map(Map::keys);
+    let fixed: String = fixed.map(|key| format!(" {}", quoted(key))).collect();
+    let more = format!("{{{{- with omit .Values.{value}{fixed} }}}}\n{{{{- toYaml . | nindent +0 }}}}\n{{{{- end }}}}");
+    blocks.insert(entries, more);
 }
 
 /// The strategy of the Deployment. An old Pod is deleted before a new one is created, if two would work at once, or would need the same

@@ -143,7 +143,12 @@ pub(super) fn of_volume(volume: &Value, names: &Names) -> Option<&'static str> {
 pub(super) fn labels(object: &mut Value, names: &Names, blocks: &mut Blocks) {
     let part = of_object(object, names);
     if let Some(part) = SWITCHES.iter().find(|it| it.labels && Some(it.key) == part) {
-        pod::more_labels(&mut object["metadata"], &format!("{}.labels", part.key), blocks);
+        pod::more(
+            &mut object["metadata"],
+            "labels",
+            &format!("{}.labels", part.key),
+            blocks,
+        );
     }
 }
 

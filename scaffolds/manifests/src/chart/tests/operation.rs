@@ -72,6 +72,44 @@ fn a_prometheus_that_selects_by_labels_finds_the_monitor_and_the_alerts() {
 }
 
 #[test]
+fn names_of_the_charts_objects_follow_the_release_and_are_no_values() {
+    let mut objects = project();
+    objects.push(object("v1", "Secret", "foo-registry"));
+    let annotations = json!({"reloader": "foo-registry", "a": "b"});
+    objects[2]["metadata"]["annotations"] = annotations.clone();
+    let template = &mut objects[5]["spec"]["template"];
+    template["metadata"]["annotations"] = annotations;
+    template["spec"]["imagePullSecrets"] = json!([{"name": "other"}, {"name": "foo-registry"}]);
+    let chart = chart(&objects);
+    let values = &chart["values.yaml"];
+    for value in [
+        "imagePullSecrets:\n- name: other\n",
+        "podAnnotations:\n  a: b\n",
+        "  annotations:\n    a: b\n",
+    ] {
+        assert!(values.contains(value), "no {value} in\n{values}");
+    }
+    assert!(!values.contains("foo-registry"), "{values}");
+    let name = "\"{{ include \"foo.fullname\" . }}-registry\"\n";
+    let deployment = &chart["templates/deployment-controller-manager.yaml"];
+    let secrets = format!(
+        "      imagePullSecrets:\n      - name: {name}      {{{{- with .Values.imagePullSecrets }}}}\n      {{{{- toYaml . | nindent 6 }}}}\n"
+    );
+    assert!(deployment.contains(&secrets), "{deployment}");
+    for (file, value) in [
+        ("deployment", "podAnnotations"),
+        ("serviceaccount", "serviceAccount.annotations"),
+    ] {
+        let text = &chart[&format!("templates/{file}-controller-manager.yaml")];
+        assert!(text.contains(&format!("reloader: {name}")), "{text}");
+        assert!(
+            text.contains(&format!("{{{{- with omit .Values.{value} \"reloader\" }}}}")),
+            "{text}"
+        );
+    }
+}
+
+#[test]
 fn on_the_network_of_the_node_an_update_frees_the_ports_first() {
     let of = |changed: &dyn Fn(&mut serde_json::Value)| {
         let mut objects = project();
