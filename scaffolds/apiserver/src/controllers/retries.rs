@@ -13,12 +13,12 @@ const LONGEST: i64 = 64;
 /// The objects, by the second at which they are due.
 pub(super) struct Retries<K> {
     later: BTreeMap<i64, BTreeSet<K>>,
-    failures: BTreeMap<K, Failure>,
+    failures: BTreeMap<K, RefusedWrites>,
 }
 
 /// The refused writes about an object.
 #[derive(Default)]
-struct Failure {
+struct RefusedWrites {
     count: u32,
     /// When the next attempt is due.
     due: i64,

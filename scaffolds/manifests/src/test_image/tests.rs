@@ -177,7 +177,7 @@ fn the_image_is_loaded_deployed_with_all_components_asked_and_removed() {
         "delete --ignore-not-found clusterrolebinding foobar-operator-metrics-reader-test",
         "--namespace default apply --server-side -k config/samples",
         "--namespace default wait --for condition=Ready --timeout 2m foobar/foobar-sample\n",
-        "delete --ignore-not-found=false -k target/test-image/config/default",
+        "delete --ignore-not-found=false -f -",
         "kind delete cluster --name foobar-operator-test",
     ] {
         let at = rest
