@@ -4,7 +4,7 @@
 use super::session::Session;
 use crate::plan::{FileKind, RelPath};
 use crate::project::Project;
-use crate::write::{ByHand, lost_lines};
+use crate::write::{ByHand, has_extension_line, lost_lines};
 use anyhow::Result;
 use std::collections::BTreeSet;
 
@@ -16,7 +16,8 @@ const FILES: [&str; 4] = [
     "src/main.rs",
 ];
 
-/// The lines that are missing. A file that has some of the lines for webhooks, conversions or policies is edited, not merged.
+/// The lines that are missing. A merge removes those for all webhooks, all conversions or all policies from all these files together; where one file
+/// has such a line, the others are edited.
 pub fn lost(session: &Session) -> Result<Vec<ByHand>> {
     let rendered = |project: &Project| {
         let files = |path: &RelPath| FILES.contains(&path.as_str());
@@ -26,12 +27,21 @@ pub fn lost(session: &Session) -> Result<Vec<ByHand>> {
     let will = rendered(&session.project)?;
     for rest in without(&session.project) {
         let was = rendered(&rest)?;
+        let mut compared = Vec::new();
         for (path, after) in &will {
-            if lost.iter().any(|file| file.path == *path) {
-                continue;
-            }
             if let (Some(before), Some(found)) = (was.get(path), session.root.read(path)?) {
-                lost.extend(lost_lines(path, &String::from_utf8_lossy(&found), [before, after]));
+                compared.push((path, String::from_utf8_lossy(&found).into_owned(), [before, after]));
+            }
+        }
+        if compared
+            .iter()
+            .any(|(_, found, texts)| has_extension_line(found, *texts))
+        {
+            continue;
+        }
+        for (path, found, texts) in compared {
+            if lost.iter().all(|file| file.path != *path) {
+                lost.extend(lost_lines(path, &found, texts));
             }
         }
     }

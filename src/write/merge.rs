@@ -170,17 +170,24 @@ fn changed_lines(path: &RelPath, found: &str, texts: [&File; 2]) -> Option<ByHan
 /// The words of lines for webhooks, conversions and policies.
 const EXTENSIONS: [&str; 3] = ["webhook", "conversion", "polic"];
 
-/// The lines to change by hand in a file that has none of the lines for webhooks, conversions or policies that only the second text has. Lines such
-/// as `components:` do not count: the file can have them for another reason.
-pub fn lost_lines(path: &RelPath, found: &str, [without, with]: [&File; 2]) -> Option<ByHand> {
+/// The lines for webhooks, conversions or policies that only the second text has. Lines such as `components:` do not count: a file can have them
+/// for another reason.
+fn extension_lines<'a>([without, with]: [&'a File; 2]) -> BTreeSet<&'a str> {
     let known: BTreeSet<&str> = without.text.lines().map(str::trim).collect();
     let names = |line: &&str| EXTENSIONS.iter().any(|word| line.contains(word)) && !known.contains(line);
-    let needed: BTreeSet<&str> = with.text.lines().map(str::trim).filter(names).collect();
-    let has_one = found.lines().any(|line| needed.contains(line.trim()));
-    match needed.is_empty() || has_one {
-        true => None,
-        false => changed_lines(path, found, [without, with]),
-    }
+    with.text.lines().map(str::trim).filter(names).collect()
+}
+
+/// Whether a file has one of these lines.
+pub fn has_extension_line(found: &str, texts: [&File; 2]) -> bool {
+    let needed = extension_lines(texts);
+    found.lines().any(|line| needed.contains(line.trim()))
+}
+
+/// The lines to change by hand in a file that has none of these lines; `None` if it needs none.
+pub fn lost_lines(path: &RelPath, found: &str, texts: [&File; 2]) -> Option<ByHand> {
+    let is_needed = !extension_lines(texts).is_empty() && !has_extension_line(found, texts);
+    is_needed.then(|| changed_lines(path, found, texts)).flatten()
 }
 
 fn merged(path: &RelPath, bytes: &[u8], file: &Succession) -> Merged {

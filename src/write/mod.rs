@@ -27,7 +27,7 @@ pub use compare::{ByHand, Intent, Intents, Outcome, compare};
 pub use diff::{diff, text_diff};
 pub use disk::{Disk, NewFile, RealDisk};
 pub use journal::is_interrupted;
-pub use merge::{Succession, has_conflicts, lost_lines};
+pub use merge::{Succession, has_conflicts, has_extension_line, lost_lines};
 pub use record::Records;
 pub use root::{Access, Root, around, quoted};
 pub use state::{State, leftovers, state};

@@ -173,7 +173,12 @@ fn lines_for_webhooks_that_a_merge_removed_are_printed_and_the_crate_is_restored
     }
     assert_done(path, "--validation");
     assert_same(&with, &tree(path));
-    // An edit of some of these lines is not a merge.
+    // An edit of some of these lines, or of a whole file, is not a merge.
+    fs::write(
+        path.join("src/lib.rs"),
+        "pub mod app;\npub mod controllers;\npub mod webhooks; // Ours.\n",
+    )
+    .unwrap();
     replace(
         path,
         "src/main.rs",

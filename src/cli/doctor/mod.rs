@@ -297,10 +297,6 @@ fn drift(rows: &[Row], lost: &[String], foreign: &Foreign) -> Finding {
     if !stale.is_empty() {
         return Finding::list("project", "not up to date with PROJECT", &stale).hint("run `kubewright sync`");
     }
-    if !lost.is_empty() {
-        let what = "without the lines for webhooks, conversions or policies of PROJECT";
-        return Finding::list("project", what, lost).hint("run `kubewright sync`, which prints the lines to add");
-    }
     if !foreign.earlier.is_empty() {
         let text = format!(
             "these crates differ from those of this kubewright {}: {}",
@@ -314,6 +310,10 @@ fn drift(rows: &[Row], lost: &[String], foreign: &Foreign) -> Finding {
         let text = format!("only the release that wrote it can check {names}, and this is kubewright {own}");
         return Finding::new("project", Verdict::Warning, text)
             .hint("run the `doctor` of that release, or compare the folder with its tag");
+    }
+    if !lost.is_empty() {
+        let what = "without the lines for webhooks, conversions or policies of PROJECT";
+        return Finding::list("project", what, lost).hint("run `kubewright sync`, which prints the lines to add");
     }
     let underived = rows
         .iter()

@@ -219,7 +219,10 @@ pub(super) fn more(metadata: &mut Value, field: &str, value: &str, blocks: &mut 
     }
     let fixed = entries.as_object().into_iter().flat_map(Map::keys);
     let fixed: String = fixed.map(|key| format!(" {}", quoted(key))).collect();
-    let more = format!("{{{{- with omit .Values.{value}{fixed} }}}}\n{{{{- toYaml . | nindent +0 }}}}\n{{{{- end }}}}");
+    // The values of an earlier chart, which `helm upgrade --reuse-values` uses, may lack it.
+    let more = format!(
+        "{{{{- with omit (.Values.{value} | default dict){fixed} }}}}\n{{{{- toYaml . | nindent +0 }}}}\n{{{{- end }}}}"
+    );
     blocks.insert(entries, more);
 }
 

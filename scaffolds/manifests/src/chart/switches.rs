@@ -154,12 +154,27 @@ pub(super) fn labels(object: &mut Value, names: &Names, blocks: &mut Blocks) {
 
 /// Renders the alert that there is no leader only with an election: without one, it would fire for ever.
 pub(super) fn alerts(rules: &mut Value, blocks: &mut Blocks) {
-    let groups = rules.pointer_mut("/spec/groups").and_then(Value::as_array_mut);
-    for group in groups.into_iter().flatten() {
-        blocks.switch(&mut group["rules"], |rule| {
-            (text(rule, "/alert") == NO_LEADER).then_some("leaderElection.enabled")
-        });
+    let switch = |rule: &Value| (text(rule, "/alert") == NO_LEADER).then_some("leaderElection.enabled");
+    let Some(groups) = rules.pointer_mut("/spec/groups") else {
+        return;
+    };
+    for group in groups.as_array_mut().into_iter().flatten() {
+        // A group without rules is invalid.
+        if let Some(rules) = group.get_mut("rules")
+            && rules
+                .as_array()
+                .is_some_and(|all| !all.iter().all(|rule| switch(rule).is_some()))
+        {
+            blocks.switch(rules, switch);
+        }
     }
+    blocks.switch(groups, |group| {
+        let rules = group["rules"].as_array().filter(|rules| !rules.is_empty())?;
+        rules
+            .iter()
+            .all(|rule| switch(rule).is_some())
+            .then_some("leaderElection.enabled")
+    });
 }
 
 /// The parts that a project has.

@@ -82,6 +82,11 @@ fn send(source: &Source, documents: &[Document]) -> Result<(), String> {
     source.kubectl.send(&arguments, &rendered::join(documents))
 }
 
+/// Whether a namespace of the project has the marks.
+pub(crate) fn is_marked(wanted: &Value) -> bool {
+    MARKS.iter().all(|mark| wanted["metadata"]["labels"][mark].is_string())
+}
+
 /// Whether the namespace exists without the marks of `wanted`, so that `make deploy` has not made it.
 pub(crate) fn is_of_others(source: &Source, wanted: &Value) -> Result<bool, String> {
     let name = text(wanted, "/metadata/name");

@@ -14,5 +14,5 @@ mod program;
 mod tests;
 
 pub(crate) use self::account::{execute as kubeconfig, write_private};
-pub(crate) use self::apply::{execute as deploy, is_of_others};
+pub(crate) use self::apply::{execute as deploy, is_marked, is_of_others};
 pub(crate) use self::program::execute;

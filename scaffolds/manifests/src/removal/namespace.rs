@@ -1,6 +1,6 @@
 //! Deletes the namespaces of a project, if no one else uses them.
 
-use crate::installer::is_of_others;
+use crate::installer::{is_marked, is_of_others};
 use crate::rendered::{Document, Source, text};
 use serde_json::Value;
 
@@ -40,6 +40,9 @@ pub(super) fn remove(source: &Source, wanted: &Value, operator: &str) -> Result<
         .output(&["get", "namespace", name, "--ignore-not-found", "--output", "name"])?;
     if found.trim().is_empty() {
         return Ok(None);
+    }
+    if !is_marked(wanted) {
+        return left("which has no labels by which undeploy knows that deploy has made it");
     }
     if is_of_others(source, wanted)? {
         return left("which `make deploy` has not made");

@@ -224,7 +224,8 @@ impl<K: AnyObject> Context<K> {
             };
             let is_own = is_own(&made);
             let is_claimed = is_own && matches(&made, &claimed);
-            if !found && !is_claimed {
+            // One that is found may be left of a deletion that failed.
+            if !is_claimed && (!found || is_own && self.shared.state.disowned.has(&self.key)) {
                 self.shared.state.disowned.add(&self.key);
                 requests.delete(key.name(), uid(&made)).await?;
                 return Err(self.changed(&made, &claimed));

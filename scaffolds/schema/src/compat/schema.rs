@@ -111,6 +111,32 @@ fn rules(schema: &Value) -> BTreeMap<&str, bool> {
         .collect()
 }
 
+/// A value with its sets in one order, which has no meaning.
+fn ordered(value: &Value, schema: &Value) -> Value {
+    match value {
+        Value::Array(items) => {
+            let mut items: Vec<_> = items.iter().map(|item| ordered(item, &schema["items"])).collect();
+            if schema["x-kubernetes-list-type"] == "set" {
+                items.sort_by_cached_key(Value::to_string);
+            }
+            items.into()
+        }
+        Value::Object(fields) => {
+            let of = |name: &str| {
+                schema["properties"]
+                    .get(name)
+                    .unwrap_or(&schema["additionalProperties"])
+            };
+            let fields = fields.iter();
+            fields
+                .map(|(name, value)| (name.clone(), ordered(value, of(name))))
+                .collect::<serde_json::Map<_, _>>()
+                .into()
+        }
+        other => other.clone(),
+    }
+}
+
 /// Pruning, defaulting and merging.
 fn kept(old: &Value, new: &Value) -> Vec<(String, &'static str)> {
     let mut found = Vec::new();
@@ -120,7 +146,7 @@ fn kept(old: &Value, new: &Value) -> Vec<(String, &'static str)> {
     if !old["additionalProperties"].is_null() && new["additionalProperties"].is_null() && !preserves(new) {
         found.push(("arbitrary keys are no longer allowed".to_owned(), DROPPED));
     }
-    if !old["default"].is_null() && old["default"] != new["default"] {
+    if !old["default"].is_null() && ordered(&old["default"], new) != ordered(&new["default"], new) {
         let is = if new["default"].is_null() {
             "gone".to_owned()
         } else {

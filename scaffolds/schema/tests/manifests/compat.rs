@@ -29,6 +29,10 @@ fn object(properties: Value) -> Value {
 
 #[test]
 fn changes_without_effect_on_old_objects_and_clients_are_not_breaking() {
+    let set = |default: [&str; 2]| {
+        let list = json!({"type": "array", "items": {"type": "string"}, "x-kubernetes-list-type": "set"});
+        json!({"type": "object", "properties": {"levels": list}, "default": {"levels": default}})
+    };
     let wider = [
         (
             json!({"type": "integer", "minimum": 2}),
@@ -55,6 +59,7 @@ fn changes_without_effect_on_old_objects_and_clients_are_not_breaking() {
             json!({"type": "array", "items": {"type": "string"}}),
             json!({"type": "array", "items": {"type": "string"}, "x-kubernetes-list-type": "atomic"}),
         ),
+        (set(["low", "high"]), set(["high", "low"])),
     ];
     for (old, new) in wider {
         assert_eq!(

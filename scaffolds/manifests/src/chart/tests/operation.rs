@@ -57,7 +57,7 @@ fn a_prometheus_that_selects_by_labels_finds_the_monitor_and_the_alerts() {
     objects.extend([monitor, of("PrometheusRule", "foo-rules")]);
     let chart = chart(&objects);
     let monitor = &chart["templates/servicemonitor-monitor.yaml"];
-    let more = "    app: foo\n    {{- with omit .Values.serviceMonitor.labels \"app\" }}\n    {{- toYaml . | nindent 4 }}\n    {{- end }}\n";
+    let more = "    app: foo\n    {{- with omit (.Values.serviceMonitor.labels | default dict) \"app\" }}\n    {{- toYaml . | nindent 4 }}\n    {{- end }}\n";
     assert!(monitor.contains(more), "{monitor}");
     let rules = &chart["templates/prometheusrule-rules.yaml"];
     let labels =
@@ -103,7 +103,9 @@ fn names_of_the_charts_objects_follow_the_release_and_are_no_values() {
         let text = &chart[&format!("templates/{file}-controller-manager.yaml")];
         assert!(text.contains(&format!("reloader: {name}")), "{text}");
         assert!(
-            text.contains(&format!("{{{{- with omit .Values.{value} \"reloader\" }}}}")),
+            text.contains(&format!(
+                "{{{{- with omit (.Values.{value} | default dict) \"reloader\" }}}}"
+            )),
             "{text}"
         );
     }
