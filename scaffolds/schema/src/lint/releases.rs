@@ -116,7 +116,8 @@ pub fn release_needs(crd: &Value) -> Vec<ReleaseNeed> {
 /// The causes for which a server that ignores the `maxLength` of each int-or-string refuses the rules, besides those of the schema as it is.
 fn without_lengths(schema: &Value) -> Vec<Cause> {
     let mut unlimited = schema.clone();
-    if !remove_lengths(&mut unlimited) {
+    remove_lengths(&mut unlimited);
+    if unlimited == *schema {
         return Vec::new();
     }
     let causes = |schema: &Value| kubewright_cel::check(schema, "spec.versions[0].schema.openAPIV3Schema", &[]);
@@ -126,18 +127,17 @@ fn without_lengths(schema: &Value) -> Vec<Cause> {
     found
 }
 
-/// Removes the `maxLength` of each int-or-string. Returns whether there was one.
-fn remove_lengths(value: &mut Value) -> bool {
+/// Removes the `maxLength` of each int-or-string.
+fn remove_lengths(value: &mut Value) {
     match value {
         Value::Object(fields) => {
-            let is_either = fields.get("x-kubernetes-int-or-string") == Some(&Value::Bool(true));
-            let is_removed = is_either && fields.remove("maxLength").is_some();
-            fields
-                .values_mut()
-                .fold(is_removed, |any, below| remove_lengths(below) || any)
+            if fields.get("x-kubernetes-int-or-string") == Some(&Value::Bool(true)) {
+                fields.remove("maxLength");
+            }
+            fields.values_mut().for_each(remove_lengths);
         }
-        Value::Array(items) => items.iter_mut().fold(false, |any, below| remove_lengths(below) || any),
-        _ => false,
+        Value::Array(items) => items.iter_mut().for_each(remove_lengths),
+        _ => {}
     }
 }
 
