@@ -172,7 +172,7 @@ const EXTENSIONS: [&str; 3] = ["webhook", "conversion", "polic"];
 
 /// The lines for webhooks, conversions or policies that only the second text has. Lines such as `components:` do not count: a file can have them
 /// for another reason.
-fn extension_lines<'a>([without, with]: [&'a File; 2]) -> BTreeSet<&'a str> {
+fn extension_lines([without, with]: [&File; 2]) -> BTreeSet<&str> {
     let known: BTreeSet<&str> = without.text.lines().map(str::trim).collect();
     let names = |line: &&str| EXTENSIONS.iter().any(|word| line.contains(word)) && !known.contains(line);
     with.text.lines().map(str::trim).filter(names).collect()
