@@ -24,8 +24,12 @@ pub fn lost(session: &Session) -> Result<Vec<ByHand>> {
         session.render(project, &session.plan(project)?.only(|path, _| files(path)))
     };
     let mut lost: Vec<ByHand> = Vec::new();
+    let rests = without(&session.project);
+    if rests.is_empty() {
+        return Ok(lost);
+    }
     let will = rendered(&session.project)?;
-    for rest in without(&session.project) {
+    for rest in rests {
         let was = rendered(&rest)?;
         let mut compared = Vec::new();
         for (path, after) in &will {

@@ -144,8 +144,8 @@ impl Definitions {
         }
     }
 
-    /// Carries out all steps for a definition, and for those that its change unblocks. Returns those of them whose objects have to
-    /// be deleted first.
+    /// Carries out all steps for a definition, and for the definitions that its change unblocks. Returns the definitions whose
+    /// objects have to be deleted first.
     async fn settle(&self, core: &Core, name: &str) -> BTreeSet<String> {
         let mut known = self.known.lock().await;
         let mut todo = BTreeSet::from([name.to_owned()]);

@@ -115,7 +115,7 @@ fn operator(deployment: &Value) -> Option<&Value> {
     Some(&deployment.pointer(POD)?["containers"][place])
 }
 
-/// Whether the operator elects a leader. If it never does, its alerts are as its author wants them.
+/// Whether the operator elects a leader. Without an election in `config/`, the alerts stay as their author wrote them.
 pub(super) fn elects(deployment: &Value) -> bool {
     operator(deployment).is_some_and(command::elects)
 }
@@ -163,14 +163,14 @@ fn move_out(parent: &mut Value, lifted: &Lifted, values: &mut Map<String, Value>
     blocks.insert(parent, collection(field, value));
 }
 
-/// Whether a part of `value` follows the release. A value of the chart cannot: its text is the same in all releases.
+/// Whether `value` contains a name that follows the release. Such a name stays in the template, because a value of the chart is the same in all releases.
 fn follows(value: &Value, names: &Names) -> bool {
     let mut marked = value.clone();
     names.mark(&mut marked);
     marked != *value
 }
 
-/// Moves the Secrets for the registry into the values, but for those of the chart.
+/// Moves the Secrets for the registry into the values, except Secrets that the chart itself creates.
 fn pull_secrets(pod: &mut Value, names: &Names, values: &mut Map<String, Value>, blocks: &mut Blocks) {
     let all = take(pod, PULL_SECRETS).and_then(|all| all.as_array().cloned());
     let (own, others): (Vec<_>, Vec<_>) = all.into_iter().flatten().partition(|it| follows(it, names));

@@ -177,6 +177,7 @@ impl<K: AnyObject> Context<K> {
     async fn create_missing(&self, wanted: usize, template: &Pod, kept: &mut KeptPods) -> Result<()> {
         let (kind, owner) = (Kind::<Pod>::of(), self.owner_reference());
         let ownership = Ownership::Controller(owner.clone());
+        let claimed = self.claimed_labels(&kind)?;
         let Some(base) = template.metadata.name.as_deref() else {
             return Err(Error::Setup("a Pod template has no name".to_owned()));
         };
@@ -196,8 +197,7 @@ impl<K: AnyObject> Context<K> {
             self.check_losses().await?;
             let requests = Requests::beside(&self.shared.client, &kind, &key);
             let complete = self.complete(&kind, pod, &key, &ownership)?;
-            self.check_claim(&complete["metadata"]["labels"])?;
-            let claimed = self.claimed_labels(&kind)?;
+            check_claim(&complete["metadata"]["labels"], &claimed)?;
             let is_own = |pod: &Pod| controller_of(pod).is_some_and(|controller| controller.uid == owner.uid);
             if self.shared.state.disowned.has(&self.key) {
                 match requests.try_create(&complete, &self.shared.manager).await {
@@ -246,17 +246,6 @@ impl<K: AnyObject> Context<K> {
         Ok(())
     }
 
-    /// Refuses labels that the claim does not select: each Pod would be released, and another one created for it, without end.
-    fn check_claim(&self, labels: &Value) -> Result<()> {
-        let claimed = self.claimed_labels(&Kind::<Pod>::of())?;
-        match claimed.iter().find(|(name, value)| labels[*name] != **value) {
-            None => Ok(()),
-            Some((name, value)) => Err(Error::Setup(format!(
-                "the template of `keep_pods` lacks the label `{name}={value}`, which `.claims::<Pod>` selects\n\nhint: set it in the template"
-            ))),
-        }
-    }
-
     /// The error about a Pod that is not this object's, although its creator meant it to be.
     fn changed(&self, made: &Pod, claimed: &BTreeMap<String, String>) -> Error {
         let labels = made.metadata.labels.as_ref();
@@ -294,5 +283,15 @@ impl<K: AnyObject> Context<K> {
             .is_some_and(|cached| super::claim::uid(&*cached) == uid);
         deleting.stays = deleted.is_ok() && shown;
         deleted
+    }
+}
+
+/// Refuses labels that the claim does not select: each Pod would be released, and another one created for it, without end.
+fn check_claim(labels: &Value, claimed: &BTreeMap<String, String>) -> Result<()> {
+    match claimed.iter().find(|(name, value)| labels[*name] != **value) {
+        None => Ok(()),
+        Some((name, value)) => Err(Error::Setup(format!(
+            "the template of `keep_pods` lacks the label `{name}={value}`, which `.claims::<Pod>` selects\n\nhint: set it in the template"
+        ))),
     }
 }
