@@ -104,6 +104,11 @@ fn remove(
     pause: &dyn Fn(Duration),
 ) -> Result<(), String> {
     let source = &arguments.source;
+    // Before the first deletion: what cannot be rendered could not be deleted later.
+    let documents = match removed {
+        Removed::Kinds => Vec::new(),
+        Removed::Operator => source.documents(&mut std::io::empty())?,
+    };
     let cleanup = Cleanup {
         source,
         operator: &arguments.operator,
@@ -120,7 +125,6 @@ fn remove(
     if removed == Removed::Kinds {
         return source.kubectl.run(&["delete", &found, "-k", CRDS]).map_err(failed);
     }
-    let documents = source.documents(&mut std::io::empty())?;
     let namespaces = namespace::all(&documents);
     let (crds, operator): (Vec<_>, Vec<_>) = documents
         .into_iter()

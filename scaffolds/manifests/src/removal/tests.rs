@@ -168,6 +168,14 @@ fn deleted(log: &str) -> Vec<&str> {
 }
 
 #[test]
+fn nothing_is_deleted_if_the_objects_of_the_operator_cannot_be_rendered() {
+    let cluster = Cluster::new("", KINDS);
+    fs::write(cluster.folder.path().join("objects"), "[").unwrap();
+    let (code, said, log) = cluster.run(Removed::Operator, &[]);
+    assert_eq!((code, deleted(&log)), (1, Vec::new()), "{said}");
+}
+
+#[test]
 fn crds_and_namespaces_are_known_by_their_kinds_whatever_their_labels() {
     let settings = "namespace='{}'; objects=";
     let cluster = Cluster::new(settings, NAMESPACE);
