@@ -7,6 +7,11 @@ use serde_json::Value;
 /// The file with the prefix and the suffix.
 const KUSTOMIZATION: &str = "config/default/kustomization.yaml";
 
+/// The placeholder of the operator's namespace. In selectors, kustomize replaces it by the name of the Namespace among the objects.
+const PLACEHOLDER: &str = "system";
+/// The label with the name of a namespace.
+const NAME_OF_NAMESPACE: &str = "kubernetes.io/metadata.name";
+
 /// The rule for a name.
 #[derive(Clone, Copy)]
 enum Rule {
@@ -44,6 +49,9 @@ pub(super) fn check(object: &Value) -> Result<(), String> {
     if !namespace.is_empty() {
         obeys(namespace, "Namespace", Rule::Label)?;
     }
+    for hook in object["webhooks"].as_array().into_iter().flatten() {
+        leaves_itself_out(hook)?;
+    }
     let group = text(object, "/apiVersion").split('/').next().unwrap_or_default();
     match (group, kind) {
         // The program that reads the objects reports an object without a name.
@@ -53,6 +61,25 @@ pub(super) fn check(object: &Value) -> Result<(), String> {
         ("v1", "Namespace") => obeys(name, kind, Rule::Label),
         _ => obeys(name, kind, Rule::Subdomain),
     }
+}
+
+/// Whether a webhook that leaves out a namespace by the placeholder leaves out the operator's.
+fn leaves_itself_out(hook: &Value) -> Result<(), String> {
+    let expressions = hook.pointer("/namespaceSelector/matchExpressions");
+    let mut expressions = expressions.and_then(Value::as_array).into_iter().flatten();
+    let has_placeholder = expressions.any(|it| {
+        let mut values = it["values"].as_array().into_iter().flatten();
+        it["key"] == NAME_OF_NAMESPACE && values.any(|value| value == PLACEHOLDER)
+    });
+    let own = text(hook, "/clientConfig/service/namespace");
+    if !has_placeholder || [PLACEHOLDER, ""].contains(&own) {
+        return Ok(());
+    }
+    Err(format!(
+        "the webhook `{}` leaves out the namespace `{PLACEHOLDER}`, and not the operator's, `{own}`\n\nhint: list ../namespace in \
+         {KUSTOMIZATION}; with the annotation `config.kubernetes.io/local-config: \"true\"`, the Namespace is not applied",
+        text(hook, "/name")
+    ))
 }
 
 fn obeys(name: &str, kind: &str, rule: Rule) -> Result<(), String> {
@@ -106,6 +133,30 @@ mod tests {
         assert_eq!(
             checked("rbac.authorization.k8s.io/v1", "ClusterRole", &"a".repeat(300)),
             Ok(())
+        );
+    }
+
+    #[test]
+    fn a_webhook_that_leaves_out_a_placeholder_in_the_place_of_its_operator_is_refused() {
+        let checked = |left_out: &str, own: &str| {
+            let expression = json!({"key": NAME_OF_NAMESPACE, "operator": "NotIn", "values": [left_out]});
+            let service = json!({"name": "foo-webhook-service", "namespace": own});
+            check(&json!({
+                "apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingWebhookConfiguration", "metadata": {"name": "foo"},
+                "webhooks": [{
+                    "name": "vpod.example.com", "clientConfig": {"service": service},
+                    "namespaceSelector": {"matchExpressions": [expression]},
+                }],
+            }))
+        };
+        assert_eq!(checked("foo-system", "foo-system"), Ok(()));
+        assert_eq!(checked("system", "system"), Ok(()));
+        let refused = checked("system", "foo-system").unwrap_err();
+        assert!(
+            refused.starts_with(
+                "the webhook `vpod.example.com` leaves out the namespace `system`, and not the operator's, `foo-system`"
+            ),
+            "{refused}"
         );
     }
 
