@@ -14,23 +14,24 @@ const OWN_CERTIFICATE: &str = "--metrics-own-cert";
 
 const POD: &str = "/spec/template/spec";
 
-/// A collection in the Deployment that is a value of the chart: its field, the value, and whether it is a list.
-struct Lifted(&'static str, &'static str, bool);
+/// A field of the Deployment that is a value of the chart: the field, the value, and the empty value.
+struct Lifted(&'static str, &'static str, fn() -> Value);
 
 /// The field with the Secrets for the registry, and its value.
 const PULL_SECRETS: &str = "imagePullSecrets";
 
-const OF_POD: [Lifted; 5] = [
-    Lifted("nodeSelector", "nodeSelector", false),
-    Lifted("tolerations", "tolerations", true),
-    Lifted("affinity", "affinity", false),
-    Lifted("topologySpreadConstraints", "topologySpreadConstraints", true),
-    Lifted("securityContext", "podSecurityContext", false),
+const OF_POD: [Lifted; 6] = [
+    Lifted("nodeSelector", "nodeSelector", || json!({})),
+    Lifted("tolerations", "tolerations", || json!([])),
+    Lifted("affinity", "affinity", || json!({})),
+    Lifted("topologySpreadConstraints", "topologySpreadConstraints", || json!([])),
+    Lifted("priorityClassName", "priorityClassName", || json!("")),
+    Lifted("securityContext", "podSecurityContext", || json!({})),
 ];
 
 const OF_CONTAINER: [Lifted; 2] = [
-    Lifted("securityContext", "securityContext", false),
-    Lifted("resources", "resources", false),
+    Lifted("securityContext", "securityContext", || json!({})),
+    Lifted("resources", "resources", || json!({})),
 ];
 
 /// Moves fields of the operator's Deployment into values, and puts template text in their places.
@@ -63,17 +64,8 @@ pub(super) fn lift(
     let pod = &mut deployment["spec"]["template"]["spec"];
     pull_secrets(pod, release.names, &mut values, blocks);
     for lifted in &OF_POD {
-        move_out(pod, lifted, &mut values, blocks);
+        values.insert(lifted.1.to_owned(), move_out(pod, lifted, release.names, blocks));
     }
-    values.insert(
-        "priorityClassName".to_owned(),
-        take(pod, "priorityClassName").unwrap_or_else(|| json!("")),
-    );
-    blocks.insert(
-        pod,
-        "{{- with .Values.priorityClassName }}\npriorityClassName: {{ toYaml . }}\n{{- end }}",
-    );
-
     network(pod, &mut values, blocks);
     let switched = volumes(pod, place, release.names, blocks);
     let container = &mut deployment["spec"]["template"]["spec"]["containers"][place];
@@ -87,7 +79,8 @@ pub(super) fn lift(
         blocks.switch(ports, enabled_item);
     }
     for lifted in &OF_CONTAINER {
-        move_out(container, lifted, &mut values, blocks);
+        let value = move_out(container, lifted, release.names, blocks);
+        values.insert(lifted.1.to_owned(), value);
     }
     values.insert("image".to_owned(), image(container, blocks));
     values.insert(
@@ -156,11 +149,18 @@ pub(super) fn take(parent: &mut Value, field: &str) -> Option<Value> {
     parent.as_object_mut()?.remove(field)
 }
 
-fn move_out(parent: &mut Value, lifted: &Lifted, values: &mut Map<String, Value>, blocks: &mut Blocks) {
-    let Lifted(field, value, is_list) = *lifted;
-    let none = || if is_list { json!([]) } else { json!({}) };
-    values.insert(value.to_owned(), take(parent, field).unwrap_or_else(none));
-    blocks.insert(parent, collection(field, value));
+/// Replaces a field by its value, and returns the default. A field with a name that follows the release stays, for an empty value.
+fn move_out(parent: &mut Value, lifted: &Lifted, names: &Names, blocks: &mut Blocks) -> Value {
+    let Lifted(field, value, empty) = *lifted;
+    let mut given = take(parent, field).filter(|given| !given.is_null());
+    let mut block = collection(field, value);
+    if let Some(own) = given.take_if(|given| follows(given, names)) {
+        let mut own = json!({field: own});
+        names.mark(&mut own);
+        block = or_else(&block, &marks::write(&own, &Blocks::default(), &names.base));
+    }
+    blocks.insert(parent, block);
+    given.unwrap_or_else(empty)
 }
 
 /// Whether `value` contains a name that follows the release. Such a name stays in the template, because a value of the chart is the same in all releases.
@@ -196,6 +196,11 @@ pub(super) fn annotations(metadata: &mut Value, value: &str, names: &Names, bloc
 /// A field whose value is a collection among the values; left out if the collection is empty.
 pub(super) fn collection(field: &str, value: &str) -> String {
     format!("{{{{- with .Values.{value} }}}}\n{field}:\n  {{{{- toYaml . | nindent +2 }}}}\n{{{{- end }}}}")
+}
+
+/// A block with these lines for an empty value.
+pub(super) fn or_else(block: &str, lines: &str) -> String {
+    block.replace("{{- end }}", &format!("{{{{- else }}}}\n{lines}{{{{- end }}}}"))
 }
 
 /// Labels and annotations of the Pods or of the Deployment. Labels that are there already cannot be changed: selectors name them.

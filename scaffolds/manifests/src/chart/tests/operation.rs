@@ -1,6 +1,6 @@
 //! Tests of charts in operation: installations, upgrades, drains.
 
-use super::{chart, files, object, project, with};
+use super::{NAMESPACE, chart, files, object, project, with};
 use serde_json::json;
 use std::collections::BTreeMap;
 
@@ -80,12 +80,20 @@ fn names_of_the_charts_objects_follow_the_release_and_are_no_values() {
     let template = &mut objects[5]["spec"]["template"];
     template["metadata"]["annotations"] = annotations;
     template["spec"]["imagePullSecrets"] = json!([{"name": "other"}, {"name": "foo-registry"}]);
+    template["spec"]["affinity"] = json!({"podAffinity": {"here": [{"namespaces": [NAMESPACE]}]}});
+    template["spec"]["priorityClassName"] = "foo-high".into();
+    template["spec"]["tolerations"] = json!([{"key": "foo"}]);
+    objects
+        .push(json!({"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "foo-high"}}));
     let chart = chart(&objects);
     let values = &chart["values.yaml"];
     for value in [
         "imagePullSecrets:\n- name: other\n",
         "podAnnotations:\n  a: b\n",
         "  annotations:\n    a: b\n",
+        "affinity: {}\n",
+        "priorityClassName: \"\"\n",
+        "tolerations:\n- key: foo\n",
     ] {
         assert!(values.contains(value), "no {value} in\n{values}");
     }
@@ -96,6 +104,12 @@ fn names_of_the_charts_objects_follow_the_release_and_are_no_values() {
         "      imagePullSecrets:\n      - name: {name}      {{{{- with .Values.imagePullSecrets }}}}\n      {{{{- toYaml . | nindent 6 }}}}\n"
     );
     assert!(deployment.contains(&secrets), "{deployment}");
+    for field in [
+        "      {{- else }}\n      affinity:\n        podAffinity:\n          here:\n          - namespaces:\n            - \"{{ .Release.Namespace }}\"\n      {{- end }}\n",
+        "      {{- else }}\n      priorityClassName: \"{{ include \"foo.clusterName\" . }}-high\"\n      {{- end }}\n",
+    ] {
+        assert!(deployment.contains(field), "no {field} in\n{deployment}");
+    }
     for (file, value) in [
         ("deployment", "podAnnotations"),
         ("serviceaccount", "serviceAccount.annotations"),
