@@ -133,8 +133,10 @@ pub fn files(objects: &[Value], version: &str, oldest: Option<u16>) -> Result<BT
             rendered::replace_image(&mut changed, Some(image), marks::IMAGE);
         }
         switches::labels(&mut changed, &names, &mut blocks);
-        if elects && text(object, "/kind") == "PrometheusRule" {
-            switches::alerts(&mut changed, &mut blocks);
+        match text(object, "/kind") {
+            "PrometheusRule" if elects => switches::alerts(&mut changed, &mut blocks),
+            "ServiceMonitor" => switches::authorization(&mut changed, &mut blocks),
+            _ => {}
         }
         let path = object::file(object, &names);
         let condition = object::of_part(tenant::may_apply(object, &names));

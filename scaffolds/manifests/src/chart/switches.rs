@@ -5,6 +5,7 @@ use super::names::Names;
 use super::pod;
 use crate::rendered::text;
 use kubewright_schema::webhook::{SECRET, SERVICE};
+use kubewright_schema::yaml;
 use serde_json::{Map, Value, json};
 
 /// A part of a release that the value `<key>.enabled` leaves out.
@@ -22,7 +23,7 @@ pub(super) struct Switch {
 
 pub(super) const METRICS: &str = "metrics";
 pub(super) const WEBHOOKS: &str = "webhooks";
-const SERVICE_MONITOR: &str = "serviceMonitor";
+pub(super) const SERVICE_MONITOR: &str = "serviceMonitor";
 const RULES: &str = "prometheusRule";
 const POLICY: &str = "networkPolicy";
 const CERT_MANAGER: &str = "certManager";
@@ -41,7 +42,8 @@ pub(super) const SWITCHES: [Switch; 7] = [
     },
     Switch {
         key: SERVICE_MONITOR,
-        about: "Whether there is a ServiceMonitor, and more labels of it; it needs the CRDs of the Prometheus operator, and metrics.enabled.",
+        about: "Whether there is a ServiceMonitor, and more labels of it; it needs the CRDs of the Prometheus operator, and metrics.enabled. \
+                Its `authorization` replaces the token file of Prometheus.",
         labels: true,
         on: false,
         remedy: PROMETHEUS,
@@ -152,6 +154,18 @@ pub(super) fn labels(object: &mut Value, names: &Names, blocks: &mut Blocks) {
     }
 }
 
+/// Lets a value replace the token file of a ServiceMonitor, which a Prometheus operator may forbid.
+pub(super) fn authorization(monitor: &mut Value, blocks: &mut Blocks) {
+    let endpoints = monitor.pointer_mut("/spec/endpoints").and_then(Value::as_array_mut);
+    for endpoint in endpoints.into_iter().flatten() {
+        if let Some(file) = pod::take(endpoint, "bearerTokenFile") {
+            let block = pod::collection("authorization", &format!("{SERVICE_MONITOR}.authorization"));
+            let file = yaml::to_string(&json!({"bearerTokenFile": file}));
+            blocks.insert(endpoint, pod::or_else(&block, &file));
+        }
+    }
+}
+
 /// Renders the alert that there is no leader only with an election: without one, it would fire for ever.
 pub(super) fn alerts(rules: &mut Value, blocks: &mut Blocks) {
     let switch = |rule: &Value| (text(rule, "/alert") == NO_LEADER).then_some("leaderElection.enabled");
@@ -202,6 +216,9 @@ impl ProjectParts {
             let mut value = json!({"enabled": it.on && self.has(it.key)});
             if it.labels {
                 value["labels"] = json!({});
+            }
+            if it.key == SERVICE_MONITOR {
+                value["authorization"] = json!({});
             }
             (it.key.to_owned(), value)
         };

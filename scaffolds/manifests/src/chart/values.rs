@@ -1,6 +1,6 @@
 //! values.yaml, and the schema by which Helm checks the values of users.
 
-use super::switches::SWITCHES;
+use super::switches::{SERVICE_MONITOR, SWITCHES};
 use kubewright_schema::yaml;
 use serde_json::{Map, Value, json};
 
@@ -139,6 +139,10 @@ fn labelled() -> Value {
     object(&[("enabled", flag()), ("labels", texts())])
 }
 
+fn monitored() -> Value {
+    object(&[("enabled", flag()), ("labels", texts()), ("authorization", map())])
+}
+
 fn flag() -> Value {
     json!({"type": "boolean"})
 }
@@ -182,7 +186,11 @@ pub(super) fn fixed(values: &mut Map<String, Value>) {
 /// Key, comment and type of each value, in the order of values.yaml.
 fn entries() -> impl Iterator<Item = (&'static str, &'static str, fn() -> Value)> {
     let switches = SWITCHES.iter().map(|it| {
-        let of: fn() -> Value = if it.labels { labelled } else { switch };
+        let of: fn() -> Value = match it.key {
+            SERVICE_MONITOR => monitored,
+            _ if it.labels => labelled,
+            _ => switch,
+        };
         (it.key, it.about, of)
     });
     ENTRIES

@@ -54,16 +54,20 @@ fn a_prometheus_that_selects_by_labels_finds_the_monitor_and_the_alerts() {
     let of = |kind: &str, name: &str| object("monitoring.coreos.com/v1", kind, name);
     let mut monitor = of("ServiceMonitor", "foo-monitor");
     monitor["metadata"]["labels"] = json!({"app": "foo"});
+    monitor["spec"]["endpoints"] = json!([{"bearerTokenFile": "/token", "port": "https"}]);
     objects.extend([monitor, of("PrometheusRule", "foo-rules")]);
     let chart = chart(&objects);
     let monitor = &chart["templates/servicemonitor-monitor.yaml"];
     let more = "    app: foo\n    {{- with omit (.Values.serviceMonitor.labels | default dict) \"app\" }}\n    {{- toYaml . | nindent 4 }}\n    {{- end }}\n";
     assert!(monitor.contains(more), "{monitor}");
+    let file = "  - port: https\n    {{- with .Values.serviceMonitor.authorization }}\n    authorization:\n      {{- toYaml . | nindent 6 }}\n    \
+                {{- else }}\n    bearerTokenFile: /token\n    {{- end }}\n";
+    assert!(monitor.contains(file), "{monitor}");
     let rules = &chart["templates/prometheusrule-rules.yaml"];
     let labels =
         "  {{- with .Values.prometheusRule.labels }}\n  labels:\n    {{- toYaml . | nindent 4 }}\n  {{- end }}\n";
     assert!(rules.contains(labels), "{rules}");
-    assert!(chart["values.yaml"].contains("serviceMonitor:\n  enabled: false\n  labels: {}\n"));
+    assert!(chart["values.yaml"].contains("serviceMonitor:\n  authorization: {}\n  enabled: false\n  labels: {}\n"));
     let schema: serde_json::Value = serde_json::from_str(&chart["values.schema.json"]).unwrap();
     for key in ["serviceMonitor", "prometheusRule"] {
         assert!(schema["properties"][key]["properties"]["labels"].is_object());
