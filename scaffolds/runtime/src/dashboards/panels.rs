@@ -230,6 +230,7 @@ pub(super) const PROCESS: [Row; 4] = [
                 queries: &[
                     ("max by (pod) (process_resident_memory_bytes{SCOPE})", "$pod resident"),
                     ("max by (pod) (process_virtual_memory_bytes{SCOPE})", "$pod virtual"),
+                    ("max by (pod) (kubewright_memory_limit_bytes{SCOPE})", "$pod limit"),
                 ],
             },
             Panel {

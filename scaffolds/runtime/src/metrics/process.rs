@@ -49,6 +49,11 @@ pub(super) fn register(metrics: &Metrics) {
     };
     gauge("process_resident_memory_bytes", "Memory in use, in bytes.", resident);
     gauge(
+        "kubewright_memory_limit_bytes",
+        "Memory limit of the container, in bytes.",
+        || memory_limit("/sys/fs/cgroup/memory.max"),
+    );
+    gauge(
         "process_virtual_memory_bytes",
         "Address space in use, in bytes.",
         || stat(VIRTUAL_BYTES),
@@ -76,6 +81,12 @@ fn stat(field: usize) -> Option<f64> {
 fn resident() -> Option<f64> {
     let kilobytes: f64 = line("/proc/self/status", "VmRSS:", 0)?;
     Some(kilobytes * 1024.0)
+}
+
+/// The limit in a file of cgroup v2; infinite without a limit.
+fn memory_limit(file: &str) -> Option<f64> {
+    let limit = fs::read_to_string(file).ok()?;
+    number(limit.trim()).or(Some(f64::INFINITY))
 }
 
 /// Includes the directory that is open for this count.
@@ -143,6 +154,19 @@ mod tests {
         assert!(during >= before + 100.0, "{before}, then {during}");
         assert!(during <= sample(&metrics, "process_max_fds"));
         drop(files);
+    }
+
+    #[test]
+    fn the_memory_limit_is_a_number_or_infinite_and_unknown_without_cgroup_v2() {
+        let file = std::env::temp_dir().join(format!("kubewright-memory-{}", std::process::id()));
+        let read = |text: &str| {
+            fs::write(&file, text).unwrap();
+            memory_limit(file.to_str().unwrap())
+        };
+        assert_eq!(read("134217728\n"), Some(134_217_728.0));
+        assert_eq!(read("max\n"), Some(f64::INFINITY));
+        fs::remove_file(&file).unwrap();
+        assert_eq!(memory_limit(file.to_str().unwrap()), None);
     }
 
     #[tokio::test]
