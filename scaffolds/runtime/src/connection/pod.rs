@@ -34,7 +34,12 @@ pub(crate) fn config(account: &Path, get: impl Fn(&str) -> Option<String>) -> Re
     let file = |name: &str| account.join(name).to_string_lossy().into_owned();
     let read = |name: &str| fs::read_to_string(file(name)).map_err(|error| format!("`{}`: {error}", file(name)));
     let mut config = Config::new(url);
-    config.default_namespace = read("namespace")?.trim().to_owned();
+    // A projected volume of the author's may lack the file.
+    let namespace = match variable("POD_NAMESPACE") {
+        Ok(named) => named,
+        Err(unset) => read("namespace").map_err(|why| format!("{why}, and {unset}"))?,
+    };
+    config.default_namespace = namespace.trim().to_owned();
     let authorities = fields::certificates(&read("ca.crt")?);
     if authorities.is_empty() {
         return Err(format!("`{}` contains no certificate", file("ca.crt")));
@@ -45,4 +50,23 @@ pub(crate) fn config(account: &Path, get: impl Fn(&str) -> Option<String>) -> Re
     config.auth_info.token_file = Some(file("token"));
     config.proxy_url = Environment::of(get).proxy_of(&config.cluster_url)?;
     Ok(config)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_variable_names_the_namespace_if_no_file_does() {
+        let error = |named: Option<&str>| {
+            let get = |name: &str| match name {
+                "POD_NAMESPACE" => named.map(str::to_owned),
+                _ => Some("1".to_owned()),
+            };
+            config(Path::new("/missing"), get).unwrap_err()
+        };
+        let unnamed = error(None);
+        assert!(unnamed.starts_with("`/missing/namespace`: ") && unnamed.ends_with(", and `POD_NAMESPACE` is not set"));
+        assert!(error(Some("here")).starts_with("`/missing/ca.crt`: "));
+    }
 }
