@@ -196,11 +196,14 @@ impl Configuration {
             Said::Wrong => {}
         }
         let last = *self.written.lock().unwrap_or_else(PoisonError::into_inner);
-        if last.is_some_and(|(revision, at)| revision == state.revision && at.elapsed() < pause) {
+        let last = last.filter(|(revision, _)| *revision == state.revision);
+        if last.is_some_and(|(_, at)| at.elapsed() < pause) {
             return Ok(false);
         }
+        let mut rival = None;
         if let Place::Conversion(converter) = &self.place {
             converter.answers(&object, state, name).await?;
+            rival = last.and_then(|_| converter.rival(&object));
         }
         let (field, value) = self.fields(&object, &bundle);
         let patch = Patch::Apply(json!({
@@ -220,7 +223,7 @@ impl Configuration {
         }
         unless_conflict(written.map(|_| ())).map_err(|error| self.failed(&error))?;
         // The watch will show it.
-        Ok(false)
+        rival.map_or(Ok(false), Err)
     }
 
     /// Lets the caches of a converted kind begin once its definition names the converter. The API servers of a cluster see that within

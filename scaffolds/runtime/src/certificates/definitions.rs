@@ -90,13 +90,20 @@ impl Converter {
 
     /// The authorities of a definition that names this converter; `None` if it does not.
     pub(super) fn bundle(&self, definition: &DynamicObject) -> Option<ByteString> {
-        let conversion = &definition.data["spec"]["conversion"];
-        let mut place = conversion["webhook"]["clientConfig"].clone();
-        let bundle = place.as_object_mut().and_then(|place| place.remove("caBundle"));
-        let is_named = conversion["strategy"] == "Webhook" && place == self.place;
-        bundle
-            .filter(|_| is_named)
-            .and_then(|bundle| serde_json::from_value(bundle).ok())
+        let (place, bundle) = named(definition)?;
+        (place == self.place)
+            .then(|| serde_json::from_value(bundle?).ok())
+            .flatten()
+    }
+
+    /// The message if the definition names the converter of another operator.
+    pub(super) fn rival(&self, definition: &DynamicObject) -> Option<String> {
+        let (place, _) = named(definition).filter(|(place, _)| *place != self.place)?;
+        let definition = self.definition();
+        Some(format!(
+            "`{definition}` has the converter of this operator and the one of another in turn: {place}\n\nhint: let one operator \
+             convert, and start the other with --webhook-bind-address=0"
+        ))
     }
 
     /// Notes whether the definition names it now, and returns for how long it does.
@@ -192,6 +199,14 @@ impl Converter {
     }
 }
 
+/// The address of the converter that a definition names, and its authorities.
+fn named(definition: &DynamicObject) -> Option<(Value, Option<Value>)> {
+    let conversion = &definition.data["spec"]["conversion"];
+    let mut place = conversion["webhook"]["clientConfig"].clone();
+    let bundle = place.as_object_mut().and_then(|place| place.remove("caBundle"));
+    (conversion["strategy"] == "Webhook").then_some((place, bundle))
+}
+
 /// A ConversionReview with a request for a list without objects.
 pub fn empty_review(api_version: &str) -> Value {
     json!({
@@ -232,10 +247,14 @@ mod tests {
         let named = ours.spec(&bundle)["conversion"].clone();
         assert_eq!(ours.bundle(&definition(&named)), Some(bundle.clone()));
         assert_eq!(converter(Some("https://127.0.0.1:1")).bundle(&definition(&named)), None);
-        assert_eq!(ours.bundle(&definition(&json!({"strategy": "None"}))), None);
+        let unnamed = definition(&json!({"strategy": "None"}));
+        assert_eq!((ours.bundle(&unnamed), ours.rival(&unnamed)), (None, None));
+        assert_eq!(ours.rival(&definition(&named)), None);
         let mut moved = named;
         moved["webhook"]["clientConfig"]["service"]["path"] = json!("/other");
         assert_eq!(ours.bundle(&definition(&moved)), None);
+        let rival = ours.rival(&definition(&moved)).unwrap();
+        assert!(rival.contains("/other") && !rival.contains("caBundle"), "{rival}");
     }
 
     #[test]
