@@ -111,7 +111,7 @@ pub fn files(objects: &[Value], version: &str, oldest: Option<u16>) -> Result<BT
     let (deployment, names) = operator(objects)?;
     marked(objects)?;
     let oldest = oldest_release(objects, oldest)?;
-    let parts = ProjectParts::of(objects, &names);
+    let parts = ProjectParts::of(objects, &names, pod::operator(deployment));
     let webhooks = parts.has(WEBHOOKS);
     let release = command::OperatorRelease {
         names: &names,

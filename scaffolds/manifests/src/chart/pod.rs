@@ -103,7 +103,7 @@ pub(super) fn lift(
 }
 
 /// The operator's container.
-fn operator(deployment: &Value) -> Option<&Value> {
+pub(super) fn operator(deployment: &Value) -> Option<&Value> {
     let place = container(deployment).ok()?;
     Some(&deployment.pointer(POD)?["containers"][place])
 }

@@ -195,9 +195,13 @@ pub(super) fn alerts(rules: &mut Value, blocks: &mut Blocks) {
 pub(super) struct ProjectParts(Vec<&'static str>);
 
 impl ProjectParts {
-    /// The parts that these objects belong to.
-    pub(super) fn of(objects: &[Value], names: &Names) -> Self {
+    /// The parts that these objects belong to, and the items of the operator's container.
+    pub(super) fn of(objects: &[Value], names: &Names, operator: Option<&Value>) -> Self {
         let mut parts: Vec<_> = objects.iter().filter_map(|object| of_object(object, names)).collect();
+        let lists = ["args", "ports"]
+            .into_iter()
+            .filter_map(|list| operator?[list].as_array());
+        parts.extend(lists.flatten().filter_map(of_item));
         // Conversions are in no configuration.
         if objects.iter().any(is_converted) {
             parts.push(WEBHOOKS);

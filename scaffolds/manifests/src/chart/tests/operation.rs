@@ -76,6 +76,16 @@ fn a_prometheus_that_selects_by_labels_finds_the_monitor_and_the_alerts() {
 }
 
 #[test]
+fn metrics_of_the_deployment_alone_are_served_until_they_are_switched_off() {
+    let mut objects = project();
+    let container = &mut objects[5]["spec"]["template"]["spec"]["containers"][1];
+    container["args"] = json!(["--metrics-bind-address=:8080", "--metrics-secure=false"]);
+    let chart = chart(&objects);
+    assert!(chart["values.yaml"].contains("\nmetrics:\n  enabled: true\n"));
+    assert!(!chart["templates/checks.yaml"].contains("metrics.enabled is true, but"));
+}
+
+#[test]
 fn names_of_the_charts_objects_follow_the_release_and_are_no_values() {
     let mut objects = project();
     objects.push(object("v1", "Secret", "foo-registry"));
