@@ -78,7 +78,14 @@ pub(super) fn arguments(container: &mut Value, release: OperatorRelease<'_>, blo
             "{{{{- if .Values.serviceAccount.name }}}}\n- {SUFFIX_FLAG}\n{{{{- end }}}}"
         ));
     }
-    blocks.switch(&mut container["args"], enabled_item);
+    // A flag and its value may be two items.
+    let mut value = None;
+    blocks.switch(&mut container["args"], |item| {
+        if item.as_str().is_some_and(|text| text.starts_with('-')) {
+            value = enabled_item(item);
+        }
+        value
+    });
     if !elects {
         list.push(format!(
             "{{{{- if .Values.leaderElection.enabled }}}}\n- {LEADER_FLAG}\n{{{{- end }}}}"

@@ -57,7 +57,7 @@ impl Blocks {
     }
 
     /// Renders the items of a list for which `condition` has a value only if that value is true.
-    pub(super) fn switch(&mut self, list: &mut Value, condition: impl Fn(&Value) -> Option<&'static str>) {
+    pub(super) fn switch(&mut self, list: &mut Value, mut condition: impl FnMut(&Value) -> Option<&'static str>) {
         let Value::Array(items) = list else { return };
         for item in std::mem::take(items) {
             let value = condition(&item);

@@ -79,8 +79,11 @@ fn a_prometheus_that_selects_by_labels_finds_the_monitor_and_the_alerts() {
 fn metrics_of_the_deployment_alone_are_served_until_they_are_switched_off() {
     let mut objects = project();
     let container = &mut objects[5]["spec"]["template"]["spec"]["containers"][1];
-    container["args"] = json!(["--metrics-bind-address=:8080", "--metrics-secure=false"]);
+    container["args"] = json!(["--metrics-bind-address", ":8080", "--leader-elect"]);
     let chart = chart(&objects);
+    let deployment = &chart["templates/deployment-controller-manager.yaml"];
+    let switched = "        {{- if .Values.metrics.enabled }}\n        - ':8080'\n        {{- end }}\n        {{- if .Values.leader";
+    assert!(deployment.contains(switched), "{deployment}");
     assert!(chart["values.yaml"].contains("\nmetrics:\n  enabled: true\n"));
     assert!(!chart["templates/checks.yaml"].contains("metrics.enabled is true, but"));
 }
