@@ -20,6 +20,8 @@ use crate::{auth::Peer, server::ApiServer};
 const CONNECTIONS: usize = 16 * 1024;
 /// The time that a TLS handshake may take; Go's `http.Transport` also gives up after this time.
 const HANDSHAKE: Duration = Duration::from_secs(10);
+/// The time that a connection may have no request in progress (`IdleTimeout` of apiserver's `pkg/server/secure_serving.go`).
+pub const IDLE: Duration = Duration::from_secs(90);
 /// Longest headers of a request, in bytes. Upstream uses Go's default, a megabyte.
 pub const HEADERS: usize = 1024 * 1024;
 

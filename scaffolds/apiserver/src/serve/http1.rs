@@ -1,20 +1,17 @@
 //! A connection of HTTP/1.1.
 
-use std::{
-    sync::{Mutex, PoisonError},
-    time::Duration,
-};
+use std::sync::{Mutex, PoisonError};
 
 use hyper::{server::conn::http1, service::service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::TcpStream;
 use tokio_rustls::server::TlsStream;
 
-use super::{answers::Answers, connection::HEADERS, websocket};
-
-/// The time that a client may take for a request's headers (kube-apiserver's `ReadHeaderTimeout`), or be idle between
-/// requests: hyper counts from the end of the last request, and upstream allows 90 seconds for the latter.
-const PATIENCE: Duration = Duration::from_secs(32);
+use super::{
+    answers::Answers,
+    connection::{HEADERS, IDLE},
+    websocket,
+};
 
 /// Answers the requests of one connection, one after the other, until the client ends it, it becomes a WebSocket and that ends,
 /// or the server stops.
@@ -24,7 +21,8 @@ pub async fn converse(stream: TlsStream<TcpStream>, answers: Answers) {
     let service = service_fn(|request| websocket::answer(&answers, request, &watch));
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
-        .header_read_timeout(PATIENCE)
+        // Hyper counts from the end of the last request. Upstream, the headers alone have 32 seconds (`ReadHeaderTimeout`).
+        .header_read_timeout(IDLE)
         .max_buf_size(HEADERS)
         .serve_connection(TokioIo::new(stream), service)
         .with_upgrades();

@@ -18,7 +18,10 @@ use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use tokio::{net::TcpStream, sync::watch, time::timeout};
 use tokio_rustls::server::TlsStream;
 
-use super::{answers::Answers, connection::HEADERS};
+use super::{
+    answers::Answers,
+    connection::{HEADERS, IDLE},
+};
 use crate::response::{Answer, Body};
 
 /// The protocol's name in handshakes (RFC 9113, 3.2).
@@ -34,8 +37,6 @@ const LARGEST_WINDOW: u32 = (1 << 31) - 1;
 /// The longest headers of a request, as this protocol counts them: Go adds 32 bytes for each of ten fields
 /// (`net/http/h2_bundle.go`, `maxHeaderListSize`). `h2` reads six frames of them at most, which a client may fill up to [`BUFFER`].
 const HEADER_LIST: u32 = HEADERS as u32 + 320;
-/// The time that a connection may have no request in progress: `IdleTimeout` of the same file.
-const IDLE: Duration = Duration::from_secs(90);
 /// The time that an idle client has to close its side after GOAWAY (`goAwayTimeout` of Go's server).
 const FAREWELL: Duration = Duration::from_secs(1);
 
