@@ -1,11 +1,7 @@
 //! The effects of writes: a definition's resources are served, and removed with it; Services of an earlier server keep
 //! their addresses. Effects stand above the registry, which does not depend on them.
 
-use std::{
-    collections::BTreeSet,
-    sync::{Arc, Weak},
-    time::Duration,
-};
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use futures::FutureExt;
 use tokio::runtime::Handle;
@@ -19,7 +15,7 @@ use crate::{
     store::Range,
 };
 
-/// The first and the longest delay after the deletion of a definition's object was refused.
+/// The first and the longest delay after a write of a definition's status was refused.
 const DELAYS: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(64)];
 
 /// The state of a server, and writes together with their effects.
@@ -38,17 +34,18 @@ impl Cluster {
         }
     }
 
-    /// Restores the effects of the objects that an earlier server stored. A deletion that it had begun continues in a task of its
-    /// own, as it may have to wait.
+    /// Restores the effects of the objects that an earlier server stored. What has to wait, as for a webhook, continues in a task
+    /// of its own.
     pub async fn restore(self: &Arc<Self>) {
-        let terminating = self.definitions.restore(&self.core).await;
         self.hold();
-        match Handle::try_current() {
-            Ok(runtime) if !terminating.is_empty() => {
-                let cluster = Arc::clone(self);
-                runtime.spawn(async move { cluster.empty(terminating).await });
-            }
-            _ => self.empty(terminating).await,
+        let cluster = Arc::clone(self);
+        let mut work = async move {
+            let refused = cluster.definitions.restore(&cluster.core).await;
+            cluster.retry_later(refused, DELAYS[0]);
+        }
+        .boxed();
+        if let (None, Ok(runtime)) = ((&mut work).now_or_never(), Handle::try_current()) {
+            runtime.spawn(work);
         }
     }
 
@@ -82,8 +79,8 @@ impl Cluster {
             let mut warnings = Vec::new();
             let reply = registry::write(&cluster.core, &call, &mut warnings).await;
             if let Ok(reply) = &reply {
-                let terminating = cluster.definitions.follow(&cluster.core, &call, reply).await;
-                cluster.empty(terminating).await;
+                let refused = cluster.definitions.follow(&cluster.core, &call, reply).await;
+                cluster.retry_later(refused, DELAYS[0]);
             }
             (reply, warnings)
         }
@@ -100,15 +97,18 @@ impl Cluster {
         reply
     }
 
-    /// Deletes the objects of terminating definitions. After a refusal a task tries again later.
-    async fn empty(self: &Arc<Self>, definitions: BTreeSet<String>) {
-        for name in definitions {
-            if self.definitions.empty(&self.core, &name).await || !self.definitions.begin_retrying(&name).await {
-                continue;
-            }
-            if let Ok(runtime) = Handle::try_current() {
-                runtime.spawn(empty_later(Arc::downgrade(self), name));
-            }
+    /// Lets a task for each definition send its refused write again after a delay, which grows with each refusal.
+    fn retry_later(self: &Arc<Self>, refused: BTreeSet<String>, delay: Duration) {
+        let Ok(runtime) = Handle::try_current() else { return };
+        for name in refused {
+            let cluster = Arc::downgrade(self);
+            runtime.spawn(async move {
+                tokio::time::sleep(delay).await;
+                if let Some(cluster) = cluster.upgrade() {
+                    let refused = cluster.definitions.retry(&cluster.core, &name).await;
+                    cluster.retry_later(refused, DELAYS[1].min(delay * 2));
+                }
+            });
         }
     }
 
@@ -126,18 +126,5 @@ impl Cluster {
                 }
             }
         }
-    }
-}
-
-/// Tries to delete the objects of a terminating definition until no deletion is refused, with a growing delay.
-async fn empty_later(cluster: Weak<Cluster>, name: String) {
-    let [mut delay, longest] = DELAYS;
-    loop {
-        tokio::time::sleep(delay).await;
-        let Some(cluster) = cluster.upgrade() else { return };
-        if cluster.definitions.empty(&cluster.core, &name).await {
-            return cluster.definitions.end_retrying(&name).await;
-        }
-        delay = longest.min(delay * 2);
     }
 }

@@ -29,6 +29,8 @@ pub struct Seen {
 struct Probe {
     seen: Vec<Seen>,
     refuses: Option<Phase>,
+    /// The operation and the resource to refuse, and the code of the refusal.
+    denies: Option<(Operation, &'static str, u16)>,
     /// A label that is added to all next states.
     label: Option<&'static str>,
     /// The phase and subresource of the write to delay, and the signal that lets it continue.
@@ -49,6 +51,11 @@ pub fn refuse(phase: Option<Phase>) {
     PROBE.with_borrow_mut(|probe| probe.refuses = phase);
 }
 
+/// Refuses an operation on a resource (`apps/deployments/scale`) with a code, as only webhooks can.
+pub fn deny(denied: Option<(Operation, &'static str, u16)>) {
+    PROBE.with_borrow_mut(|probe| probe.denies = denied);
+}
+
 /// Adds a label to all next states.
 pub fn label(name: &'static str) {
     PROBE.with_borrow_mut(|probe| probe.label = Some(name));
@@ -67,15 +74,22 @@ pub fn is_holding() -> bool {
 }
 
 pub(super) async fn admit(phase: Phase, attributes: &Attributes<'_>, objects: &mut Objects<'_>) -> Result<(), Status> {
-    let (refuses, gate) = PROBE.with_borrow_mut(|probe| {
-        probe.seen.push(Seen::of(phase, attributes, objects));
+    let seen = Seen::of(phase, attributes, objects);
+    let (refuses, denied, gate) = PROBE.with_borrow_mut(|probe| {
+        let denied = probe
+            .denies
+            .filter(|denied| (denied.0, denied.1) == (seen.operation, seen.resource.as_str()));
+        probe.seen.push(seen);
         if let (Phase::Mutating, Some(name), Some(new)) = (phase, probe.label, objects.new.as_deref_mut()) {
             new["metadata"]["labels"][name] = Value::from("");
         }
         let subresource = attributes.call.subresource.as_str();
         let held = probe.holds.take_if(|held| (held.0, held.1) == (phase, subresource));
-        (probe.refuses == Some(phase), held.map(|(_, _, gate)| gate))
+        (probe.refuses == Some(phase), denied, held.map(|(_, _, gate)| gate))
     });
+    if let Some((_, _, code)) = denied {
+        return Err(Status::new(code, "", "the probe denies".to_owned()));
+    }
     if let Some(gate) = gate {
         gate.notified().await;
     }

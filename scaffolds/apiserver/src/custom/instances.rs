@@ -3,90 +3,43 @@
 use super::resources;
 use crate::{
     call::{Call, Verb},
-    meta, registry,
+    meta,
+    registry::{DeleteOptions, direct},
     release::AGENT,
-    resource::Resource,
     state::Core,
-    store::{Key, Range},
+    store::{Range, Record},
 };
 use serde_json::Value;
-use std::{collections::BTreeSet, sync::Arc};
+use std::sync::Arc;
 
-/// Whether objects of `crd` exist.
-pub(super) fn exist(core: &Core, crd: &Value) -> bool {
-    let Some(resource) = resources::stored(core, crd) else {
-        return false;
-    };
-    let one = core.store.list(&Range::new(&resource.store_name(), ""), None, None, 1);
-    one.is_ok_and(|page| !page.records.is_empty())
-}
-
-/// Whether [`delete`] has objects to delete.
-pub(super) fn are_pending(core: &Core, crd: &Value, emptied: Option<u64>) -> bool {
-    let resource = resources::stored(core, crd);
-    match resource.and_then(|resource| changed(core, &resource.store_name(), emptied)) {
-        Some(changed) => !changed.is_empty(),
-        None => exist(core, crd),
-    }
-}
-
-/// Deletes the objects of `crd`. `emptied` is the revision up to which an earlier call did this: only later changes are
-/// processed then. Returns the revision up to which objects were deleted; `None` if a deletion was refused.
-pub(super) async fn delete(core: &Core, crd: &Value, emptied: Option<u64>) -> Option<u64> {
-    let now = core.store.revision();
+/// Deletes the objects of `crd`, and returns whether none is left, as finalizers may keep some. As upstream, no webhook and no
+/// policy is called. An object that a webhook would convert is changed as it is stored.
+pub(super) fn delete(core: &Core, crd: &Value) -> bool {
     let Some(resource) = resources::stored(core, crd).map(Arc::new) else {
-        return Some(now);
+        return true;
     };
-    let are_deleted = match changed(core, &resource.store_name(), emptied) {
-        Some(keys) => {
-            let mut are_deleted = true;
-            for key in keys {
-                are_deleted &= delete_one(core, &resource, key).await;
-            }
-            are_deleted
-        }
-        None => delete_all(core, &resource).await,
-    };
-    are_deleted.then_some(now)
-}
-
-/// The objects that were created or changed since an earlier call and are not being deleted; `None` if all objects are to be
-/// deleted.
-fn changed(core: &Core, stored: &str, emptied: Option<u64>) -> Option<BTreeSet<Key>> {
-    let changes = core.store.since(stored, emptied?).ok()?;
-    let keys = changes.iter().map(|change| &change.record.key);
-    let stays = |key: &&Key| {
-        let record = core.store.get(key);
-        let object = record.and_then(|record| serde_json::from_slice::<Value>(&record.object).ok());
-        object.is_some_and(|object| !meta::is_deleting(&object))
-    };
-    Some(keys.filter(stays).cloned().collect())
-}
-
-async fn delete_all(core: &Core, resource: &Arc<Resource>) -> bool {
+    let range = Range::new(&resource.store_name(), "");
     // Cannot fail: the present revision is never compacted.
-    let all = core.store.list(&Range::new(&resource.store_name(), ""), None, None, 0);
-    let records = all.into_iter().flat_map(|page| page.records);
-    let namespaces: BTreeSet<String> = records.map(|record| record.key.namespace.clone()).collect();
-    let mut are_deleted = true;
-    for namespace in namespaces {
-        let call = Call::by_server(AGENT, Verb::DeleteCollection, Arc::clone(resource));
-        are_deleted &= perform(core, &Call { namespace, ..call }).await;
-    }
-    are_deleted
-}
-
-async fn delete_one(core: &Core, resource: &Arc<Resource>, key: Key) -> bool {
-    let call = Call {
-        namespace: key.namespace,
-        name: key.name,
-        ..Call::by_server(AGENT, Verb::Delete, Arc::clone(resource))
+    let list = |limit| {
+        let page = core.store.list(&range, None, None, limit);
+        page.map(|page| page.records).unwrap_or_default()
     };
-    perform(core, &call).await
+    // Then all are, unless a creation was admitted earlier: that object is deleted once it is the first.
+    if list(1).first().is_some_and(|first| !is_deleting(first)) {
+        for record in list(0) {
+            let call = Call {
+                namespace: record.key.namespace.clone(),
+                name: record.key.name.clone(),
+                ..Call::by_server(AGENT, Verb::Delete, Arc::clone(&resource))
+            };
+            // An object that cannot be deleted keeps the definition.
+            drop(direct::delete(core, &call, &DeleteOptions::default()));
+        }
+    }
+    list(1).is_empty()
 }
 
-/// Whether the deletion was not refused.
-async fn perform(core: &Core, call: &Call) -> bool {
-    let done = registry::write(core, call, &mut Vec::new()).await;
-    !done.is_err_and(|status| status.code != 404)
+fn is_deleting(record: &Record) -> bool {
+    let object: Value = serde_json::from_slice(&record.object).unwrap_or_default();
+    meta::is_deleting(&object)
 }

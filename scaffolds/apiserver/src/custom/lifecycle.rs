@@ -2,8 +2,8 @@
 //! served. When it is deleted, its objects are deleted with it.
 //!
 //! The real server has a controller for each of these steps. Here the write that causes them completes them all before
-//! it is answered. The intermediate states of the definition are the same, and watches see each of them. If the deletion of an
-//! object is refused, the definition remains, and the caller has to try again later.
+//! it is answered. The intermediate states of the definition are the same, and watches see each of them. If a write of its status
+//! is refused, the caller has to try again later.
 
 use super::{
     approval,
@@ -18,7 +18,7 @@ use crate::{
     release::AGENT,
     resource::Resource,
     state::Core,
-    status::Subject,
+    status::{Status, Subject},
     store::{Key, Range, Record},
 };
 use bytes::Bytes;
@@ -44,9 +44,11 @@ pub(crate) struct Definitions {
 struct Known {
     served: BTreeMap<String, Served>,
     groups: Groups,
+    /// The definitions with a refused write, which a task sends again.
+    refused: BTreeSet<String>,
 }
 
-/// The state from which the resources of a definition were built, and the progress of its deletion.
+/// The state from which the resources of a definition were built.
 struct Served {
     /// The spec and the accepted names.
     made_from: [Value; 2],
@@ -54,29 +56,27 @@ struct Served {
     state: (bool, bool),
     /// Dropped with the resources, which ends open watches.
     open: watch::Sender<()>,
-    /// The revision up to which its objects were deleted, once its deletion has begun.
-    emptied: Option<u64>,
-    /// Whether a task is deleting its objects.
-    is_emptying: bool,
-    /// Whether a task tries to delete its objects again.
-    is_retrying: bool,
 }
 
 impl Definitions {
     /// Updates the catalogue and every definition at the start, when the store may have definitions already. Returns the
-    /// definitions to [`empty`](Self::empty).
+    /// definitions to [`retry`](Self::retry).
     pub(crate) async fn restore(&self, core: &Core) -> BTreeSet<String> {
         let all = all(core);
         let mut known = self.known.lock().await;
         for record in &all {
-            known.groups.put(&record.key.name, decoded(record).as_ref());
+            let crd = decoded(record);
+            known.groups.put(&record.key.name, crd.as_ref());
+            // All are served before a write may have to wait.
+            crd.iter()
+                .for_each(|crd| publish(core, crd, record.revision, &mut known.served));
         }
         drop(known);
-        let mut terminating = BTreeSet::new();
+        let mut refused = BTreeSet::new();
         for record in all {
-            terminating.append(&mut self.settle(core, &record.key.name).await);
+            refused.append(&mut self.settle(core, &record.key.name).await);
         }
-        terminating
+        refused
     }
 
     /// Whether a write has effects: one of a definition, or of an object for whose deletion a definition waits.
@@ -84,7 +84,7 @@ impl Definitions {
         is_definition(call) || call.resource.rules().forbids_creation.is_some()
     }
 
-    /// Carries out the effects of a successful write. Returns the definitions to [`empty`](Self::empty).
+    /// Carries out the effects of a successful write. Returns the definitions to [`retry`](Self::retry).
     pub(crate) async fn follow(&self, core: &Core, call: &Call, reply: &Reply) -> BTreeSet<String> {
         match call.verb {
             _ if !is_definition(call) => {
@@ -99,74 +99,35 @@ impl Definitions {
         }
     }
 
-    /// Deletes the objects of a terminating definition, then the definition if none is left. The lock is free meanwhile: webhooks
-    /// may take long, and may write such objects. Returns false after a refusal.
-    pub(crate) async fn empty(&self, core: &Core, name: &str) -> bool {
-        while let Some((crd, emptied)) = self.begin_emptying(core, name).await {
-            let emptied = instances::delete(core, &crd, emptied).await;
-            if let Some(served) = self.known.lock().await.served.get_mut(name) {
-                (served.is_emptying, served.emptied) = (false, emptied);
-            }
-            self.settle(core, name).await;
-            if emptied.is_none() {
-                return false;
-            }
-        }
-        true
+    /// Sends the refused write of a definition again. Returns the definitions to retry once more.
+    pub(crate) async fn retry(&self, core: &Core, name: &str) -> BTreeSet<String> {
+        self.known.lock().await.refused.remove(name);
+        self.settle(core, name).await
     }
 
-    /// The definition, if it has objects to delete and no other task is deleting them. That task processes all changes that it
-    /// finds at its end.
-    async fn begin_emptying(&self, core: &Core, name: &str) -> Option<(Value, Option<u64>)> {
-        let mut known = self.known.lock().await;
-        let (crd, _) = load(core, name).filter(|(crd, _)| is_losing_objects(crd))?;
-        let served = known.served.get_mut(name).filter(|served| !served.is_emptying)?;
-        let now = core.store.revision();
-        if instances::are_pending(core, &crd, served.emptied) {
-            served.is_emptying = true;
-            return Some((crd, served.emptied));
-        }
-        served.emptied = Some(now);
-        None
-    }
-
-    /// Records that a task tries to delete the objects again. Returns false if there is one already.
-    pub(crate) async fn begin_retrying(&self, name: &str) -> bool {
-        let mut known = self.known.lock().await;
-        let served = known.served.get_mut(name);
-        served.is_some_and(|served| !std::mem::replace(&mut served.is_retrying, true))
-    }
-
-    /// Records that this task has ended.
-    pub(crate) async fn end_retrying(&self, name: &str) {
-        if let Some(served) = self.known.lock().await.served.get_mut(name) {
-            served.is_retrying = false;
-        }
-    }
-
-    /// Carries out all steps for a definition, and for the definitions that its change unblocks. Returns the definitions whose
-    /// objects have to be deleted first.
+    /// Carries out all steps for a definition, and for the definitions that its change unblocks. Returns those with a refused
+    /// write that no task sends again.
     async fn settle(&self, core: &Core, name: &str) -> BTreeSet<String> {
         let mut known = self.known.lock().await;
         let mut todo = BTreeSet::from([name.to_owned()]);
-        let mut terminating = BTreeSet::new();
+        let mut refused = BTreeSet::new();
         while let Some(name) = todo.pop_first() {
-            while let Some(changed) = step(core, &name, &mut known).await {
-                if changed == Changed::Names {
-                    todo.extend(known.groups.unsettled(&name));
+            loop {
+                match step(core, &name, &mut known).await {
+                    Ok(None) => break,
+                    Ok(Some(Changed::Status)) => {}
+                    Ok(Some(Changed::Names)) => todo.extend(known.groups.unsettled(&name)),
+                    Err(_) => {
+                        if known.refused.insert(name.clone()) {
+                            refused.insert(name);
+                        }
+                        break;
+                    }
                 }
             }
-            if load(core, &name).is_some_and(|(crd, _)| is_losing_objects(&crd)) {
-                terminating.insert(name);
-            }
         }
-        terminating
+        refused
     }
-}
-
-/// Whether the objects of a definition have to be deleted before it is.
-fn is_losing_objects(crd: &Value) -> bool {
-    is_terminating(crd) && has_begun(crd)
 }
 
 fn is_definition(call: &Call) -> bool {
@@ -181,29 +142,33 @@ enum Changed {
 }
 
 /// Takes the next step for a definition; `None` if there is none left.
-async fn step(core: &Core, name: &str, known: &mut Known) -> Option<Changed> {
+///
+/// # Errors
+/// The Status of the refused write.
+async fn step(core: &Core, name: &str, known: &mut Known) -> Result<Option<Changed>, Status> {
     let Some((crd, revision)) = load(core, name) else {
         known.groups.put(name, None);
-        let (plural, group) = name.split_once('.')?;
-        known.served.remove(name)?;
-        core.catalogue.remove_custom(group, plural);
-        return Some(Changed::Names);
+        let served = known.served.remove(name).and(name.split_once('.'));
+        return Ok(served.map(|(plural, group)| {
+            core.catalogue.remove_custom(group, plural);
+            Changed::Names
+        }));
     };
     known.groups.put(name, Some(&crd));
     publish(core, &crd, revision, &mut known.served);
     let mut next = crd.clone();
     let now = time::text(core.now());
-    if is_terminating(&crd) && terminate(core, &mut next, &now).is_some() {
-        return write(core, &next).await.then_some(Changed::Status);
+    let is_ending = is_terminating(&crd) && terminate(core, &mut next, &now).is_some();
+    let are_named = !is_ending && !names::are_settled(&crd) && names::accept(&mut next, known.groups.taken(name), &now);
+    if !is_ending && !are_named {
+        let condition = established(&crd).or_else(|| approval::condition(&crd));
+        let Some(condition) = condition.filter(|it| !it.stands_in(&crd)) else {
+            return Ok(None);
+        };
+        condition.set(&mut next, &now);
     }
-    if !names::are_settled(&crd) && names::accept(&mut next, known.groups.taken(name), &now) {
-        return write(core, &next).await.then_some(Changed::Names);
-    }
-    let condition = established(&crd)
-        .or_else(|| approval::condition(&crd))
-        .filter(|it| !it.stands_in(&crd))?;
-    condition.set(&mut next, &now);
-    write(core, &next).await.then_some(Changed::Status)
+    write(core, &next).await?;
+    Ok(Some(if are_named { Changed::Names } else { Changed::Status }))
 }
 
 /// The condition of a definition whose names are accepted and that is not established yet.
@@ -219,7 +184,7 @@ fn established(crd: &Value) -> Option<DefinitionCondition> {
     Some(established).filter(|it| !it.stands_in(crd))
 }
 
-/// Takes a step of a definition's deletion. `None` while there are objects of it.
+/// Takes a step of a definition's deletion. `None` while finalizers keep objects of it.
 fn terminate(core: &Core, crd: &mut Value, now: &str) -> Option<()> {
     let terminating = |status, reason, message| DefinitionCondition::new("Terminating", status, reason, message);
     if !has_begun(crd) {
@@ -233,7 +198,7 @@ fn terminate(core: &Core, crd: &mut Value, now: &str) -> Option<()> {
     }
     let end = if !holds(crd, "Established") {
         terminating(false, "NeverEstablished", "resource was never established")
-    } else if !instances::exist(core, crd) {
+    } else if instances::delete(core, crd) {
         terminating(false, "InstanceDeletionCompleted", "removed all instances")
     } else {
         return None;
@@ -254,21 +219,15 @@ fn publish(core: &Core, crd: &Value, revision: u64, served: &mut BTreeMap<String
     let state = (holds(crd, "Established"), holds(crd, "Terminating"));
     let before = served.remove(&name);
     let known = before.is_some();
-    let next = match before {
+    let open = match before {
         Some(same) if same.made_from == made_from && same.state == state => {
             served.insert(name, same);
             return;
         }
-        Some(same) if same.made_from == made_from => Served { state, ..same },
-        _ => Served {
-            made_from,
-            state,
-            open: watch::channel(()).0,
-            emptied: None,
-            is_emptying: false,
-            is_retrying: false,
-        },
+        Some(same) if same.made_from == made_from => same.open,
+        _ => watch::channel(()).0,
     };
+    let next = Served { made_from, state, open };
     let resources = resources::of(core, crd, revision, &next.open.subscribe());
     let (group, plural) = (text(&crd["spec"]["group"]), text(&crd["spec"]["names"]["plural"]));
     if known || !resources.is_empty() {
@@ -311,11 +270,13 @@ fn name_in(object: &[u8]) -> String {
     object["metadata"]["name"].as_str().unwrap_or_default().to_owned()
 }
 
-/// Writes the status as the server. Returns false if another writer came first; that write carries out the effects too.
-async fn write(core: &Core, crd: &Value) -> bool {
-    let Some(resource) = core.catalogue.resource(GROUP, "v1", PLURAL) else {
-        return false;
-    };
+/// Writes the status as the server.
+///
+/// # Errors
+/// The Status of a refused write; 409 also if another writer came first.
+async fn write(core: &Core, crd: &Value) -> Result<(), Status> {
+    let resource = core.catalogue.resource(GROUP, "v1", PLURAL);
+    let resource = resource.ok_or_else(Status::no_such_resource)?;
     let call = Call {
         name: crd["metadata"]["name"].as_str().unwrap_or_default().to_owned(),
         subresource: "status".to_owned(),
@@ -323,5 +284,5 @@ async fn write(core: &Core, crd: &Value) -> bool {
         body: Bytes::from(crd.to_string()),
         ..Call::by_server(AGENT, Verb::Update, resource)
     };
-    registry::write(core, &call, &mut Vec::new()).await.is_ok()
+    registry::write(core, &call, &mut Vec::new()).await.map(drop)
 }

@@ -1,5 +1,5 @@
-//! Changes and deletions that the server makes itself in the course of another request (a binding, an eviction): upstream
-//! does them in its storage, without admission and without the checks of an update.
+//! Changes and deletions that the server makes itself in the course of another request (a binding, an eviction, the deletion of a
+//! definition): upstream does them in its storage, without admission and without the checks of an update.
 
 use serde_json::Value;
 

@@ -64,7 +64,7 @@ impl Live {
         Self::of(work, key, &record, object).map(Some)
     }
 
-    /// Like [`Live::read`], for kinds that no webhook converts.
+    /// Like [`Live::read`], as stored where a webhook would convert.
     ///
     /// # Errors
     /// 500 for a record that is not JSON.

@@ -1,12 +1,9 @@
 //! The effects of writes of definitions.
 
 use serde_json::{Value, json};
-use tokio::{
-    task::yield_now,
-    time::{Duration, timeout},
-};
+use tokio::time::{Duration, sleep};
 
-use super::{DEFINITIONS, Phase, definition, give_up, held, probe, send, server};
+use super::{DEFINITIONS, Operation, Phase, definition, give_up, held, probe, send, server};
 
 #[tokio::test]
 async fn effects_of_a_write_complete_after_its_client_disconnects() {
@@ -24,30 +21,49 @@ async fn effects_of_a_write_complete_after_its_client_disconnects() {
 }
 
 #[tokio::test]
-async fn definitions_and_objects_are_written_while_objects_of_a_definition_are_deleted() {
+async fn admission_does_not_see_the_deletion_of_a_definitions_objects() {
     let server = server();
-    let foo = "/apis/example.com/v1/namespaces/default/foos";
+    let foos = "/apis/example.com/v1/namespaces/default/foos";
     send(&server, &format!("POST {DEFINITIONS}"), definition()).await;
-    let object = json!({"apiVersion": "example.com/v1", "kind": "Foo", "metadata": {"name": "a"}});
-    let (code, answer) = send(&server, &format!("POST {foo}"), object).await;
-    assert_eq!(code, 201, "{answer}");
-    let status = probe::hold(Phase::Mutating, "status");
-    let path = "DELETE /apis/apiextensions.k8s.io/v1/customresourcedefinitions/foos.example.com";
-    let deletion = held(&server, path, Value::Null).await;
-    let object = probe::hold(Phase::Mutating, "");
-    status.notify_one();
-    while !probe::is_holding() {
-        yield_now().await;
+    for metadata in [json!({"name": "a"}), json!({"name": "b", "finalizers": ["x/y"]})] {
+        let object = json!({"apiVersion": "example.com/v1", "kind": "Foo", "metadata": metadata});
+        let (code, answer) = send(&server, &format!("POST {foos}"), object).await;
+        assert_eq!(code, 201, "{answer}");
     }
-    // A webhook for the deletion of the object may do both.
-    for path in [format!("{foo}/a"), format!("{DEFINITIONS}/foos.example.com")] {
-        let request = format!("PATCH {path}");
-        let written = send(&server, &request, json!({"metadata": {"labels": {"a": "b"}}}));
-        let (code, answer) = timeout(Duration::from_secs(10), written).await.unwrap();
-        assert_eq!(code, 200, "{answer}");
-    }
-    object.notify_one();
-    assert_eq!(deletion.await.unwrap().0, 200);
-    let (code, _) = send(&server, &format!("GET {DEFINITIONS}/foos.example.com"), Value::Null).await;
-    assert_eq!(code, 404);
+    probe::seen();
+    let definition = format!("{DEFINITIONS}/foos.example.com");
+    send(&server, &format!("DELETE {definition}"), Value::Null).await;
+    assert!(probe::seen().iter().all(|seen| !seen.resource.contains("foos")));
+    let (_, list) = send(&server, &format!("GET {foos}"), Value::Null).await;
+    assert_eq!(list["items"].as_array().map(Vec::len), Some(1));
+    assert!(list["items"][0]["metadata"]["deletionTimestamp"].is_string(), "{list}");
+    let free = json!({"metadata": {"finalizers": null}});
+    send(&server, &format!("PATCH {foos}/b"), free).await;
+    assert_eq!(send(&server, &format!("GET {definition}"), Value::Null).await.0, 404);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_refused_status_of_a_definition_is_written_later() {
+    let server = server();
+    let status = (
+        Operation::Update,
+        "apiextensions.k8s.io/customresourcedefinitions/status",
+        409,
+    );
+    let is_served = || server.catalogue().resource("example.com", "v1", "foos").is_some();
+    let later = async || {
+        sleep(Duration::from_secs(5)).await;
+        probe::deny(None);
+        sleep(Duration::from_secs(5)).await;
+    };
+    probe::deny(Some(status));
+    send(&server, &format!("POST {DEFINITIONS}"), definition()).await;
+    assert!(!is_served());
+    later().await;
+    assert!(is_served());
+    probe::deny(Some(status));
+    send(&server, &format!("DELETE {DEFINITIONS}/foos.example.com"), Value::Null).await;
+    assert!(is_served());
+    later().await;
+    assert!(!is_served());
 }
