@@ -128,6 +128,11 @@ impl Status {
         Self::new(409, "AlreadyExists", message).about(resource, name)
     }
 
+    /// Whether the object to create exists already: a webhook may refuse a write with the same code.
+    pub fn is_taken(&self) -> bool {
+        self.reason == "AlreadyExists"
+    }
+
     /// 409: the object's state does not allow the request, because of `why`.
     pub fn conflict(resource: Subject, name: &str, why: &str) -> Self {
         let (subject, name_shown) = (qualified(resource), quoted(name));

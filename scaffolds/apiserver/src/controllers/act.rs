@@ -13,15 +13,17 @@ use crate::{
     resource::Resource,
     state::Core,
     status::Status,
-    store::Key,
+    store::{Key, Record},
 };
 
 /// The user agent of the writes, from which managedFields take the manager.
 pub(super) const MANAGER: &str = "kube-controller-manager";
 
-/// Whether a write was refused because the object has changed, exists already or is gone. Another change in the feed shows it.
-pub(super) fn is_outdated(status: &Status) -> bool {
-    [404, 409].contains(&status.code)
+/// Whether an object has changed since it was read, or is gone: that change is in the feed. A refused write may have any code, as
+/// webhooks choose it.
+pub(super) fn has_changed(core: &Core, record: &Record) -> bool {
+    let now = core.store.get(&record.key);
+    now.is_none_or(|now| now.revision != record.revision)
 }
 
 /// The resource of a key, in the storage version; `None` while it is not served.

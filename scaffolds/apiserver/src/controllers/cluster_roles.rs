@@ -76,8 +76,8 @@ impl ClusterRoles {
         for name in std::mem::take(&mut self.stale) {
             if let Some(aggregate) = self.aggregates.get(&name) {
                 match aggregate.write(cluster, &name).await {
-                    Err(status) if !act::is_outdated(&status) => self.retries.failed(&name, cluster.core.now()),
-                    _ => self.retries.forget(&name),
+                    Err(_) => self.retries.failed(&name, cluster.core.now()),
+                    Ok(()) => self.retries.forget(&name),
                 }
             }
         }

@@ -86,9 +86,7 @@ async fn change(cluster: &Arc<Cluster>, node: &Node, list: &List<'_>) -> Result<
         let mut patch = json!({"metadata": {"uid": &*node.uid, "resourceVersion": record.revision.to_string()}});
         patch["metadata"][field] = left;
         match act::merge(cluster, &record.key, &patch).await {
-            // Another writer came first, the object is gone, or its kind is not served now: the next attempt finds out
-            // which.
-            Err(status) if [404, 409].contains(&status.code) => last = Err(status),
+            Err(status) if act::has_changed(&cluster.core, &record) => last = Err(status),
             other => return other.map(|_| ()),
         }
     }

@@ -289,10 +289,8 @@ impl Garbage {
             "preconditions": {"uid": &*node.uid, "resourceVersion": record.revision.to_string()},
         });
         match act::delete(cluster, &record.key, &options).await {
-            // Another writer has changed it, and that change queues it again.
-            Err(status) if status.code == 409 => Ok(()),
-            // It is gone, unless its kind is not served now.
-            Err(status) if status.code == 404 && free::current(core, node).is_none() => Ok(()),
+            // That change queues it again.
+            Err(_) if act::has_changed(core, &record) => Ok(()),
             other => other.map(|_| ()),
         }
     }

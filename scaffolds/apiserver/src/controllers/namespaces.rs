@@ -103,22 +103,25 @@ impl Namespaces {
             return;
         };
         if let Some(key) = ending.next() {
-            // If the object is gone already, or its finalizers keep it, there is nothing more to do here.
-            match act::delete(cluster, &key, &json!({"propagationPolicy": "Background"})).await {
-                Err(status) if status.code != 404 => _ = ending.refused.insert(key.clone(), status.message),
-                _ => _ = ending.refused.remove(&key),
-            }
+            let options = json!({"propagationPolicy": "Background"});
+            let done = act::delete(cluster, &key, &options).await;
             let revision = cluster.core.store.revision();
-            match cluster.core.store.get(&key) {
-                Some(record) => _ = ending.content.put(&record),
-                None => ending.content.take(&key, revision),
+            ending.refused.remove(&key);
+            match (cluster.core.store.get(&key), done) {
+                (None, _) => ending.content.take(&key, revision),
+                (Some(record), done) => {
+                    ending.content.put(&record);
+                    if let Err(status) = done {
+                        ending.refused.insert(key, status.message);
+                    }
+                }
             }
             self.todo.push_back(name);
             return;
         }
         ending.is_queued = false;
         match end(cluster, &name, ending).await {
-            Err(status) if !act::is_outdated(&status) => self.retries.failed(&name, cluster.core.now()),
+            Err(_) => self.retries.failed(&name, cluster.core.now()),
             _ if !ending.refused.is_empty() => self.retries.failed(&name, cluster.core.now()),
             _ => self.retries.forget(&name),
         }

@@ -163,9 +163,9 @@ impl Quotas {
                 continue;
             };
             match act::put(cluster, &key, "status", &object).await {
-                Err(status) if status.code == 409 => is_settled = false,
-                Err(status) if status.code != 404 => refusal = Some(status),
-                _ => {}
+                Err(_) if act::has_changed(core, &record) => is_settled = false,
+                Err(status) => refusal = Some(status),
+                Ok(_) => {}
             }
         }
         match refusal {

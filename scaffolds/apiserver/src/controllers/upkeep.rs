@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use super::{ControllerSettings, act, flow, namespaces, policy_types, retries::Retries, root_ca, service_accounts};
+use super::{ControllerSettings, flow, namespaces, policy_types, retries::Retries, root_ca, service_accounts};
 use crate::{effects::Cluster, flow::SCHEMAS, state::Core, store::Key};
 
 /// The settings, and the objects about which a write was refused.
@@ -63,8 +63,8 @@ impl Upkeep {
             _ => root_ca::provide(cluster, key, &self.settings.authority).await,
         };
         match done {
-            Err(status) if !act::is_outdated(&status) => self.retries.failed(key, cluster.core.now()),
-            _ => self.retries.forget(key),
+            Err(_) => self.retries.failed(key, cluster.core.now()),
+            Ok(()) => self.retries.forget(key),
         }
     }
 }

@@ -302,8 +302,7 @@ impl Workloads {
         let creates = matches!(decision.writes.first(), Some(Write::Create(_)));
         match self.act(cluster, key, decision).await {
             Err(status) if creates => {
-                let is_taken = status.code == 409;
-                let failed = revisions::not_created(deployment, is_taken, &status.message, now);
+                let failed = revisions::not_created(deployment, status.is_taken(), &status.message, now);
                 self.act(cluster, key, failed.into_iter().collect::<Vec<_>>().into())
                     .await?;
                 Err(status)
@@ -340,17 +339,13 @@ impl Workloads {
                 // The server stores the object as it was, in a form of its own: the decision would be the same.
                 Ok(key) if revision(&key) == before => {}
                 Ok(key) => self.look(&cluster.core, &key),
-                // The object has changed, or is gone: that change is in the feed, and causes another decision.
-                Err(status) if is_outdated(&write, &status) => self.look(&cluster.core, &write.key()),
+                // That change is in the feed, and causes another decision.
+                Err(_) if write.is_outdated(&cluster.core) => self.look(&cluster.core, &write.key()),
                 Err(status) => return Err(status),
             }
         }
         Ok(())
     }
-}
-
-fn is_outdated(write: &Write, status: &Status) -> bool {
-    !matches!(write, Write::Create(_)) && [404, 409].contains(&status.code)
 }
 
 fn value(record: &Record) -> Value {

@@ -62,7 +62,7 @@ impl Workloads {
     ) -> Result<(), Status> {
         let revises = decision.writes.first().is_some_and(history::is_new);
         match self.act(cluster, key, decision).await {
-            Err(status) if revises && status.code == 409 => {
+            Err(status) if revises && status.is_taken() => {
                 self.act(cluster, key, history::collided(owner).into()).await
             }
             done => done,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use crate::{controllers::act, effects::Cluster, meta, registry::Reply, status::Status, store::Key};
+use crate::{controllers::act, effects::Cluster, meta, registry::Reply, state::Core, status::Status, store::Key};
 
 pub(super) const DEPLOYMENTS: &str = "apps/deployments";
 pub(super) const REPLICA_SETS: &str = "apps/replicasets";
@@ -82,6 +82,13 @@ impl Write {
         };
         let [namespace, name] = ["namespace", "name"].map(|field| meta::text(self.object(), field));
         Key::new(resource, namespace, name)
+    }
+
+    /// Whether the object has changed since the decision, or is gone. A refusal does not show it: webhooks choose its code.
+    pub(super) fn is_outdated(&self, core: &Core) -> bool {
+        let now = core.store.get(&self.key()).map(|record| record.revision.to_string());
+        let is_new = matches!(self, Self::Create(_));
+        !is_new && now.as_deref() != Some(meta::text(self.object(), "resourceVersion"))
     }
 
     /// Sends the write; returns the key of the written object.

@@ -32,16 +32,15 @@ pub async fn insert(work: &Work<'_>, attempt: &Attempt<'_>, mut new: Decoded) ->
             meta::set(&mut new.object, field, None);
         }
     }
-    let is_taken = |status: &Status| status.reason == "AlreadyExists";
     let generates = meta::text(&new.object, "name").is_empty() && !meta::text(&new.object, "generateName").is_empty();
     for _ in 1..if generates { DRAWS } else { 1 } {
         match create(work, attempt, new.clone()).await {
-            Err(status) if is_taken(&status) => {}
+            Err(status) if status.is_taken() => {}
             done => return done.map(Some),
         }
     }
     match create(work, attempt, new).await {
-        Err(status) if is_taken(&status) && is_named => Ok(None),
+        Err(status) if status.is_taken() && is_named => Ok(None),
         done => done.map(Some),
     }
 }

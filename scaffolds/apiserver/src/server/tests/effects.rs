@@ -1,9 +1,12 @@
-//! The effects of writes of definitions.
+//! The effects of writes: of definitions, and by controllers.
 
 use serde_json::{Value, json};
 use tokio::time::{Duration, sleep};
 
-use super::{DEFINITIONS, Operation, Phase, definition, give_up, held, probe, send, server};
+use super::{
+    ApiServer, Controllers, DEFINITIONS, Operation, Options, Phase, definition, deployment, give_up, held, map, probe,
+    send, server,
+};
 
 #[tokio::test]
 async fn effects_of_a_write_complete_after_its_client_disconnects() {
@@ -66,4 +69,104 @@ async fn a_refused_status_of_a_definition_is_written_later() {
     assert!(is_served());
     later().await;
     assert!(!is_served());
+}
+
+#[tokio::test(start_paused = true)]
+async fn controllers_repeat_writes_that_a_webhook_refuses_with_any_code() {
+    use Operation::{Create, Delete, Update};
+    const MAPS: &str = "/api/v1/namespaces/n/configmaps";
+    const QUOTAS: &str = "/api/v1/namespaces/n/resourcequotas";
+    const ROLES: &str = "/apis/rbac.authorization.k8s.io/v1/clusterroles";
+    const SETS: &str = "/apis/apps/v1/namespaces/n/replicasets";
+    let quota = json!({"metadata": {"name": "o"}, "spec": {"hard": {"pods": "9"}}});
+    let selected = json!({"clusterRoleSelectors": [{"matchLabels": {"a": "b"}}]});
+    let gone = json!({"apiVersion": "v1", "kind": "Secret", "name": "s", "uid": "u"});
+    let mut set = deployment();
+    set["spec"]["replicas"] = json!(1);
+    let is_gone = [Value::Null, json!(404)];
+    // The refused write, the request that causes it, and a field before and after it is allowed.
+    let all = [
+        (
+            Create,
+            "/serviceaccounts/",
+            "POST /api/v1/namespaces".to_owned(),
+            map("n"),
+            ("/api/v1/namespaces/n/serviceaccounts/default".to_owned(), "/code"),
+            [json!(404), Value::Null],
+        ),
+        (
+            Update,
+            "/resourcequotas/status",
+            format!("POST {QUOTAS}"),
+            quota,
+            (format!("{QUOTAS}/o"), "/status/used"),
+            [Value::Null, json!({"pods": "0"})],
+        ),
+        (
+            Update,
+            "rbac.authorization.k8s.io/clusterroles/",
+            format!("POST {ROLES}"),
+            json!({"metadata": {"name": "all"}, "aggregationRule": selected}),
+            (format!("{ROLES}/all"), "/rules/0/verbs/0"),
+            [Value::Null, json!("get")],
+        ),
+        (
+            Delete,
+            "/configmaps/",
+            format!("POST {MAPS}"),
+            json!({"metadata": {"name": "o", "ownerReferences": [gone]}}),
+            (format!("{MAPS}/o"), "/code"),
+            is_gone.clone(),
+        ),
+        (
+            Create,
+            "/pods/",
+            format!("POST {SETS}"),
+            set,
+            (format!("{SETS}/d"), "/status/replicas"),
+            [json!(0), json!(1)],
+        ),
+        (
+            Delete,
+            "/pods/",
+            format!("PATCH {SETS}/d"),
+            json!({"spec": {"replicas": 0}}),
+            (format!("{SETS}/d"), "/status/replicas"),
+            [json!(1), json!(0)],
+        ),
+        (
+            Delete,
+            "apps/replicasets/",
+            "DELETE /api/v1/namespaces/n".to_owned(),
+            Value::Null,
+            ("/api/v1/namespaces/n".to_owned(), "/code"),
+            is_gone,
+        ),
+    ];
+    for code in [404, 409] {
+        let controllers = Controllers {
+            service_accounts: true,
+            workloads: true,
+            ..Controllers::default()
+        };
+        let server = ApiServer::new(Options {
+            controllers,
+            ..Options::default()
+        });
+        let rule = json!({"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]});
+        let chosen = json!({"metadata": {"name": "chosen", "labels": {"a": "b"}}, "rules": [rule]});
+        send(&server, &format!("POST {ROLES}"), chosen).await;
+        for (operation, resource, request, body, (path, field), expected) in all.clone() {
+            probe::deny(Some((operation, resource, code)));
+            let (_, answer) = send(&server, &request, body).await;
+            let mut found = Vec::new();
+            for _ in 0..2 {
+                sleep(Duration::from_secs(100)).await;
+                let (_, object) = send(&server, &format!("GET {path}"), Value::Null).await;
+                found.push(object.pointer(field).cloned().unwrap_or_default());
+                probe::deny(None);
+            }
+            assert_eq!(found, expected, "{code} {request} {answer}");
+        }
+    }
 }

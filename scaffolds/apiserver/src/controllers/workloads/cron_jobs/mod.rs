@@ -93,7 +93,7 @@ impl Workloads {
                     Ok(())
                 }
                 // It was created before, and the status could not be written.
-                Err(status) if status.code == 409 => Ok(()),
+                Err(status) if status.is_taken() => Ok(()),
                 other => other,
             };
             let stored = core
