@@ -51,6 +51,9 @@ pub fn refuse(phase: Option<Phase>) {
     PROBE.with_borrow_mut(|probe| probe.refuses = phase);
 }
 
+/// The code with which [`deny`] causes a panic.
+pub const PANIC: u16 = 0;
+
 /// Refuses an operation on a resource (`apps/deployments/scale`) with a code, as only webhooks can.
 pub fn deny(denied: Option<(Operation, &'static str, u16)>) {
     PROBE.with_borrow_mut(|probe| probe.denies = denied);
@@ -88,6 +91,7 @@ pub(super) async fn admit(phase: Phase, attributes: &Attributes<'_>, objects: &m
         (probe.refuses == Some(phase), denied, held.map(|(_, _, gate)| gate))
     });
     if let Some((_, _, code)) = denied {
+        assert_ne!(code, PANIC, "the probe panics");
         return Err(Status::new(code, "", "the probe denies".to_owned()));
     }
     if let Some(gate) = gate {

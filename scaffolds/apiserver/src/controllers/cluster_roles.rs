@@ -10,7 +10,7 @@ use std::{
 
 use serde_json::{Value, json};
 
-use super::{act, retries::Retries};
+use super::{act, isolated, retries::Retries};
 use crate::{
     effects::Cluster,
     select::LabelSelector,
@@ -75,7 +75,7 @@ impl ClusterRoles {
     pub async fn work(&mut self, cluster: &Arc<Cluster>) {
         for name in std::mem::take(&mut self.stale) {
             if let Some(aggregate) = self.aggregates.get(&name) {
-                match aggregate.write(cluster, &name).await {
+                match isolated(aggregate.write(cluster, &name)).await {
                     Err(_) => self.retries.failed(&name, cluster.core.now()),
                     Ok(()) => self.retries.forget(&name),
                 }

@@ -23,6 +23,7 @@ use super::{
     act,
     free::{self, keep_owners, remove_finalizer, unblock_owners},
     graph::{Graph, Node, OwnedObject, Owner, Uid},
+    isolated,
     retries::Retries,
     waiting::Waiting,
 };
@@ -161,16 +162,18 @@ impl Garbage {
         };
         cluster.core.store.look(1);
         self.waiting.forget(&uid);
-        let done = if node.orphans() {
-            self.orphan(cluster, &node).await
-        } else if node.waits() {
-            self.finish(cluster, &node).await
-        } else if !node.is_deleting && !node.owners.is_empty() {
-            self.judge(cluster, &node).await
-        } else {
-            Ok(())
-        };
-        match done {
+        let done = isolated(async {
+            if node.orphans() {
+                self.orphan(cluster, &node).await
+            } else if node.waits() {
+                self.finish(cluster, &node).await
+            } else if !node.is_deleting && !node.owners.is_empty() {
+                self.judge(cluster, &node).await
+            } else {
+                Ok(())
+            }
+        });
+        match done.await {
             Ok(()) => self.retries.forget(&uid),
             Err(_) => {
                 self.waiting.for_any(&uid);

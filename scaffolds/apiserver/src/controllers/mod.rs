@@ -26,6 +26,7 @@ pub(crate) mod workloads;
 
 use std::{
     future,
+    panic::AssertUnwindSafe,
     sync::{Arc, Weak},
     time::Duration,
 };
@@ -39,6 +40,7 @@ use tokio::{
 use crate::{
     effects::Cluster,
     state::Core,
+    status::Status,
     store::{Change, ChangeKind, Key, Record},
 };
 use cluster_roles::ClusterRoles;
@@ -182,6 +184,12 @@ async fn follow(cluster: &Weak<Cluster>, worker: &mut Worker) -> Option<()> {
         worker.retry(&cluster).await;
         worker.work(&cluster).await;
     }
+}
+
+/// Work about one object: a panic, which the panic hook reports, is a failure of this work alone.
+async fn isolated<T>(work: impl Future<Output = Result<T, Status>>) -> Result<T, Status> {
+    let done = AssertUnwindSafe(work).catch_unwind().await;
+    done.unwrap_or_else(|_| Err(Status::internal("the work of a controller caused a panic")))
 }
 
 /// Ends after this time; never without one.

@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 use super::{
     act,
     content::{Content, NamespaceCondition, is_pod},
+    isolated,
     retries::Retries,
 };
 use crate::{
@@ -104,7 +105,7 @@ impl Namespaces {
         };
         if let Some(key) = ending.next() {
             let options = json!({"propagationPolicy": "Background"});
-            let done = act::delete(cluster, &key, &options).await;
+            let done = isolated(act::delete(cluster, &key, &options)).await;
             let revision = cluster.core.store.revision();
             ending.refused.remove(&key);
             match (cluster.core.store.get(&key), done) {
@@ -120,7 +121,7 @@ impl Namespaces {
             return;
         }
         ending.is_queued = false;
-        match end(cluster, &name, ending).await {
+        match isolated(end(cluster, &name, ending)).await {
             Err(_) => self.retries.failed(&name, cluster.core.now()),
             _ if !ending.refused.is_empty() => self.retries.failed(&name, cluster.core.now()),
             _ => self.retries.forget(&name),

@@ -10,7 +10,7 @@ use std::{
 
 use serde_json::{Value, json};
 
-use super::{act, retries::Retries};
+use super::{act, isolated, retries::Retries};
 use crate::{
     catalogue::Snapshot,
     effects::Cluster,
@@ -93,7 +93,7 @@ impl Quotas {
     pub async fn work(&mut self, cluster: &Arc<Cluster>) {
         let ready: Vec<String> = self.stale.iter().cloned().collect();
         for namespace in ready {
-            match self.settle(cluster, &namespace).await {
+            match isolated(self.settle(cluster, &namespace)).await {
                 Ok(false) => continue,
                 Ok(true) => self.retries.forget(&namespace),
                 Err(_) => self.retries.failed(&namespace, cluster.core.now()),

@@ -4,7 +4,9 @@
 
 use std::sync::Arc;
 
-use super::{ControllerSettings, flow, namespaces, policy_types, retries::Retries, root_ca, service_accounts};
+use super::{
+    ControllerSettings, flow, isolated, namespaces, policy_types, retries::Retries, root_ca, service_accounts,
+};
 use crate::{effects::Cluster, flow::SCHEMAS, state::Core, store::Key};
 
 /// The settings, and the objects about which a write was refused.
@@ -56,13 +58,15 @@ impl Upkeep {
     }
 
     async fn look(&mut self, cluster: &Arc<Cluster>, key: &Key) {
-        let done = match &*key.resource {
-            SCHEMAS => flow::settle(cluster, key).await,
-            policy_types::RESOURCE => policy_types::check(cluster, key).await,
-            service_accounts::RESOURCE => service_accounts::provide(cluster, key).await,
-            _ => root_ca::provide(cluster, key, &self.settings.authority).await,
-        };
-        match done {
+        let done = isolated(async {
+            match &*key.resource {
+                SCHEMAS => flow::settle(cluster, key).await,
+                policy_types::RESOURCE => policy_types::check(cluster, key).await,
+                service_accounts::RESOURCE => service_accounts::provide(cluster, key).await,
+                _ => root_ca::provide(cluster, key, &self.settings.authority).await,
+            }
+        });
+        match done.await {
             Err(_) => self.retries.failed(key, cluster.core.now()),
             Ok(()) => self.retries.forget(key),
         }

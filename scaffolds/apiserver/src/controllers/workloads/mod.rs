@@ -260,24 +260,26 @@ impl Workloads {
             return;
         };
         let object = value(&record);
-        let done = match &*key.resource {
-            DEPLOYMENTS => self.deployment(cluster, &key, &object).await,
-            REPLICA_SETS | REPLICATION_CONTROLLERS => self.replica_set(cluster, &key, &object).await,
-            STATEFUL_SETS => self.stateful_set(cluster, &key, &object).await,
-            DAEMON_SETS => self.daemon_set(cluster, &key, &object).await,
-            NODES => self.node(cluster, &key, &object).await,
-            JOBS => self.job(cluster, &key, &object).await,
-            CRON_JOBS => self.cron_job(cluster, &key, &object).await,
-            AUTOSCALERS => self.autoscaler(cluster, &key, &object).await,
-            SERVICES => self.service(cluster, &key, &object).await,
-            ENDPOINTS => self.endpoints(cluster, &key, &object).await,
-            BUDGETS => self.budget(cluster, &key, &object).await,
-            CLAIMS => self.storage_claim(cluster, &key, &object).await,
-            VOLUMES => self.volume(cluster, &key, &object).await,
-            PODS => self.pod(cluster, &key, &object).await,
-            _ => Ok(()),
-        };
-        match done {
+        let done = super::isolated(async {
+            match &*key.resource {
+                DEPLOYMENTS => self.deployment(cluster, &key, &object).await,
+                REPLICA_SETS | REPLICATION_CONTROLLERS => self.replica_set(cluster, &key, &object).await,
+                STATEFUL_SETS => self.stateful_set(cluster, &key, &object).await,
+                DAEMON_SETS => self.daemon_set(cluster, &key, &object).await,
+                NODES => self.node(cluster, &key, &object).await,
+                JOBS => self.job(cluster, &key, &object).await,
+                CRON_JOBS => self.cron_job(cluster, &key, &object).await,
+                AUTOSCALERS => self.autoscaler(cluster, &key, &object).await,
+                SERVICES => self.service(cluster, &key, &object).await,
+                ENDPOINTS => self.endpoints(cluster, &key, &object).await,
+                BUDGETS => self.budget(cluster, &key, &object).await,
+                CLAIMS => self.storage_claim(cluster, &key, &object).await,
+                VOLUMES => self.volume(cluster, &key, &object).await,
+                PODS => self.pod(cluster, &key, &object).await,
+                _ => Ok(()),
+            }
+        });
+        match done.await {
             Ok(()) => self.queue.succeeded(&key),
             Err(_) => self.queue.failed(&key, cluster.core.now()),
         }

@@ -72,7 +72,7 @@ async fn a_refused_status_of_a_definition_is_written_later() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn controllers_repeat_writes_that_a_webhook_refuses_with_any_code() {
+async fn controllers_repeat_writes_that_a_webhook_refuses_with_any_code_or_that_panic() {
     use Operation::{Create, Delete, Update};
     const MAPS: &str = "/api/v1/namespaces/n/configmaps";
     const QUOTAS: &str = "/api/v1/namespaces/n/resourcequotas";
@@ -143,7 +143,7 @@ async fn controllers_repeat_writes_that_a_webhook_refuses_with_any_code() {
             is_gone,
         ),
     ];
-    for code in [404, 409] {
+    for code in [404, 409, probe::PANIC] {
         let controllers = Controllers {
             service_accounts: true,
             workloads: true,
