@@ -12,7 +12,7 @@ use kubewright_machinery::base64::{self, Encoding};
 use kubewright_machinery::names;
 use serde_json::{Value, json};
 
-use super::{CREDENTIAL, User, issuer::Issuer};
+use super::{CREDENTIAL, User, issuer::Issuer, token::LONGEST};
 use crate::{
     meta::{self, generate},
     store::{Key, Store},
@@ -97,6 +97,17 @@ impl Tokens {
         let header = json!({"alg": key.algorithm(), "kid": key.id()});
         let signed = format!("{}.{}", base64(&header), base64(&claims));
         Some(format!("{signed}.{}", key.sign(&signed)?))
+    }
+
+    /// Issues a token for this server to a Secret, without which it is not valid.
+    pub fn issue_for(&self, account: &Value, secret: &Value, now: i64) -> Option<String> {
+        let audiences: Vec<&str> = self.audiences().iter().map(String::as_str).collect();
+        self.issue(&Claims {
+            account,
+            audiences: &audiences,
+            times: (now, LONGEST),
+            bound: Some(("Secret", secret)),
+        })
     }
 
     /// The document at a path with which other programs verify tokens, and its media type.

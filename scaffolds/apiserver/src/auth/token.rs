@@ -19,7 +19,7 @@ const GROUP: &str = "authentication.k8s.io";
 const KIND: Subject = Subject::new(GROUP, "TokenRequest");
 /// The range of lifetimes, in seconds.
 const SHORTEST: i64 = 600;
-const LONGEST: i64 = 1 << 32;
+pub(super) const LONGEST: i64 = 1 << 32;
 
 /// Whether a request asks for a token.
 pub fn is_token(info: &Info) -> bool {

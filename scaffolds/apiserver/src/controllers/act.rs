@@ -26,6 +26,12 @@ pub(super) fn has_changed(core: &Core, record: &Record) -> bool {
     now.is_none_or(|now| now.revision != record.revision)
 }
 
+/// The present object of a key.
+pub(super) fn object(core: &Core, key: &Key) -> Option<Value> {
+    let record = core.store.get(key)?;
+    serde_json::from_slice(&record.object).ok()
+}
+
 /// The resource of a key, in the storage version; `None` while it is not served.
 pub(super) fn resource(core: &Core, stored: &str) -> Option<Arc<Resource>> {
     core.catalogue.snapshot().stored(stored).cloned()

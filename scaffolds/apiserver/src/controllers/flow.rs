@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use kubewright_machinery::time;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::act;
 use crate::{
@@ -33,8 +33,9 @@ pub(super) fn concerned(core: &Core, key: &Key) -> Vec<Key> {
 /// The Status of the refused write.
 pub(super) async fn settle(cluster: &Arc<Cluster>, key: &Key) -> Result<(), Status> {
     let store = &cluster.core.store;
-    let Some(record) = store.get(key) else { return Ok(()) };
-    let schema: Value = serde_json::from_slice(&record.object).unwrap_or_default();
+    let Some(schema) = act::object(&cluster.core, key) else {
+        return Ok(());
+    };
     let level = level_of(&schema);
     let wanted = dangling(level, store.get(&Key::new(LEVELS, "", level)).is_some());
     let conditions = schema["status"]["conditions"].as_array();

@@ -38,6 +38,7 @@ use tokio::{
 };
 
 use crate::{
+    auth::Authenticator,
     effects::Cluster,
     state::Core,
     status::Status,
@@ -66,7 +67,8 @@ pub struct Controllers {
     /// Writes the errors into the status of ValidatingAdmissionPolicies that their expressions have with the schemas of kinds.
     pub policy_types: bool,
     /// Creates the ServiceAccount `default` in every namespace, and the ConfigMap `kube-root-ca.crt` with the
-    /// [certificate authority](crate::Options::certificate_authority) of the server, if there is one.
+    /// [certificate authority](crate::Options::certificate_authority) of the server, if there is one. Fills Secrets of the type
+    /// `kubernetes.io/service-account-token`.
     pub service_accounts: bool,
     /// Rolls out Deployments, StatefulSets and DaemonSets, creates the Pods of ReplicaSets and Jobs, and reports Pods as running
     /// on a node `dev`: no container runs. Services have the addresses of their Pods, claims are bound to volumes without
@@ -106,6 +108,8 @@ pub(crate) struct ControllerSettings {
     pub controllers: Controllers,
     /// The certificate authority of the server in PEM; empty for a server without one.
     pub authority: String,
+    /// Issues the tokens of Secrets.
+    pub authenticator: Arc<Authenticator>,
 }
 
 /// Running controllers; they stop when this is dropped.

@@ -206,10 +206,15 @@ fn is_served(core: &Core, key: &Key) -> bool {
     resource.is_some_and(|it| it.namespaced && it.verbs.contains(&"delete"))
 }
 
+/// Whether a namespace exists and is not being deleted.
+pub(super) fn is_active(core: &Core, name: &str) -> bool {
+    let namespace = act::object(core, &Key::new(RESOURCE, "", name));
+    namespace.is_some_and(|it| !meta::is_deleting(&it))
+}
+
 /// The namespace, if it is terminating and has this controller's finalizer.
 fn terminating(core: &Core, name: &str) -> Option<Value> {
-    let record = core.store.get(&Key::new(RESOURCE, "", name))?;
-    let namespace: Value = serde_json::from_slice(&record.object).ok()?;
+    let namespace = act::object(core, &Key::new(RESOURCE, "", name))?;
     let is_kept = finalizers(&namespace).iter().any(|it| it == FINALIZER);
     (meta::is_deleting(&namespace) && is_kept).then_some(namespace)
 }

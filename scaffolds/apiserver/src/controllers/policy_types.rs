@@ -27,10 +27,9 @@ pub(super) const RESOURCE: &str = PolicyKind::Validating.policies();
 /// # Errors
 /// The Status of the refused write.
 pub(super) async fn check(cluster: &Arc<Cluster>, key: &Key) -> Result<(), Status> {
-    let Some(record) = cluster.core.store.get(key) else {
+    let Some(policy) = act::object(&cluster.core, key) else {
         return Ok(());
     };
-    let policy: Value = serde_json::from_slice(&record.object).unwrap_or_default();
     let generation = meta::number(&policy, "generation").unwrap_or_default();
     if generation <= policy["status"]["observedGeneration"].as_i64().unwrap_or_default() {
         return Ok(());

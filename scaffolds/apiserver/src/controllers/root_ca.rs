@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::{act, namespaces};
-use crate::{effects::Cluster, meta, status::Status, store::Key};
+use crate::{effects::Cluster, status::Status, store::Key};
 
 pub(super) const RESOURCE: &str = "/configmaps";
 const NAME: &str = "kube-root-ca.crt";
@@ -26,18 +26,12 @@ pub(super) fn key(namespace: &str) -> Key {
 /// # Errors
 /// The Status of the refused write.
 pub(super) async fn provide(cluster: &Arc<Cluster>, key: &Key, authority: &str) -> Result<(), Status> {
-    let read = |key: &Key| {
-        let record = cluster.core.store.get(key)?;
-        serde_json::from_slice::<Value>(&record.object).ok()
-    };
-    let namespace = Key::new(namespaces::RESOURCE, "", &key.namespace);
-    let is_active = read(&namespace).is_some_and(|it| !meta::is_deleting(&it));
-    if authority.is_empty() || !is_active {
+    if authority.is_empty() || !namespaces::is_active(&cluster.core, &key.namespace) {
         return Ok(());
     }
     let (name, description) = DESCRIPTION;
     let wanted = json!({"metadata": {"name": NAME, "annotations": {name: description}}, "data": {"ca.crt": authority}});
-    match read(key) {
+    match act::object(&cluster.core, key) {
         None => act::post(cluster, key, &wanted).await?,
         Some(present) if present["data"] == wanted["data"] => return Ok(()),
         Some(mut present) => {

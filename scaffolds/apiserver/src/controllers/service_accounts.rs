@@ -1,14 +1,26 @@
-//! The ServiceAccount `default` of every namespace.
+//! The ServiceAccount `default` of every namespace, and the Secrets with tokens of ServiceAccounts.
 
 use std::sync::Arc;
 
+use kubewright_machinery::base64::{self, Encoding};
 use serde_json::{Value, json};
 
-use super::{act, namespaces};
-use crate::{effects::Cluster, meta, status::Status, store::Key};
+use super::{ControllerSettings, act, namespaces};
+use crate::{
+    effects::Cluster,
+    meta,
+    state::Core,
+    status::Status,
+    store::{Key, Range},
+};
 
 pub(super) const RESOURCE: &str = "/serviceaccounts";
+pub(super) const SECRETS: &str = "/secrets";
 const NAME: &str = "default";
+/// The type of a Secret with a token, and its annotations about the ServiceAccount.
+const TOKEN: &str = "kubernetes.io/service-account-token";
+const ACCOUNT_NAME: &str = "kubernetes.io/service-account.name";
+const ACCOUNT_UID: &str = "kubernetes.io/service-account.uid";
 
 /// The key of the ServiceAccount of a namespace.
 pub(super) fn key(namespace: &str) -> Key {
@@ -20,14 +32,62 @@ pub(super) fn key(namespace: &str) -> Key {
 /// # Errors
 /// The Status of the refused write.
 pub(super) async fn provide(cluster: &Arc<Cluster>, key: &Key) -> Result<(), Status> {
-    let namespace = Key::new(namespaces::RESOURCE, "", &key.namespace);
-    let Some(record) = cluster.core.store.get(&namespace) else {
-        return Ok(());
-    };
-    let object: Value = serde_json::from_slice(&record.object).unwrap_or_default();
-    if meta::is_deleting(&object) || cluster.core.store.get(key).is_some() {
+    let core = &cluster.core;
+    if !namespaces::is_active(core, &key.namespace) || core.store.get(key).is_some() {
         return Ok(());
     }
     act::post(cluster, key, &json!({"metadata": {"name": NAME}})).await?;
     Ok(())
+}
+
+/// The Secrets of a namespace.
+pub(super) fn secrets(core: &Core, namespace: &str) -> Vec<Key> {
+    let secrets = core.store.list(&Range::new(SECRETS, namespace), None, None, 0);
+    let secrets = secrets.into_iter().flat_map(|page| page.records);
+    secrets.map(|secret| secret.key.clone()).collect()
+}
+
+/// Fills a Secret with a token of its ServiceAccount, or deletes it if the account is gone. A token with another signature, as of
+/// an earlier process, is replaced.
+///
+/// # Errors
+/// The Status of the refused write.
+pub(super) async fn fill(cluster: &Arc<Cluster>, key: &Key, settings: &ControllerSettings) -> Result<(), Status> {
+    let core = &cluster.core;
+    let Some(present) = act::object(core, key).filter(|secret| secret["type"] == TOKEN) else {
+        return Ok(());
+    };
+    let annotation = |name: &str| present["metadata"]["annotations"][name].as_str().unwrap_or_default();
+    let account = act::object(core, &Key::new(RESOURCE, &key.namespace, annotation(ACCOUNT_NAME)));
+    let is_meant = |account: &Value| ["", meta::text(account, "uid")].contains(&annotation(ACCOUNT_UID));
+    let Some(account) = account.filter(is_meant) else {
+        let options = json!({"preconditions": {"uid": meta::text(&present, "uid")}});
+        return act::delete(cluster, key, &options).await.map(drop);
+    };
+    let mut secret = present.clone();
+    let mut put = |field: &str, text: &str| {
+        secret["data"][field] = base64::encode(text.as_bytes(), Encoding::Standard).into();
+    };
+    let text = |field: &str| {
+        let bytes = base64::decode(present["data"][field].as_str().unwrap_or_default(), Encoding::Standard);
+        String::from_utf8(bytes.unwrap_or_default()).unwrap_or_default()
+    };
+    if !settings.authority.is_empty() {
+        put("ca.crt", &settings.authority);
+    }
+    if text("namespace").is_empty() {
+        put("namespace", &key.namespace);
+    }
+    let (tokens, now) = (&settings.authenticator.issued, core.now());
+    if tokens.know(&text("token"), &core.store, now).is_none() {
+        let token = tokens.issue_for(&account, &present, now);
+        let token = token.ok_or_else(|| Status::internal("the token cannot be signed"))?;
+        put("token", &token);
+    }
+    let annotations = &mut secret["metadata"]["annotations"];
+    annotations[ACCOUNT_UID] = json!(meta::text(&account, "uid"));
+    if secret == present {
+        return Ok(());
+    }
+    act::put(cluster, key, "", &secret).await.map(drop)
 }

@@ -1,6 +1,6 @@
-//! Objects that are maintained one by one from their present state: the conditions of FlowSchemas, the status of policies, and
-//! the ServiceAccount and ConfigMap that every namespace has. After a refused write it looks at the object again, with a growing
-//! delay.
+//! Objects that are maintained one by one from their present state: the conditions of FlowSchemas, the status of policies, the
+//! ServiceAccount and ConfigMap that every namespace has, and Secrets with tokens. After a refused write it looks at the object
+//! again, with a growing delay.
 
 use std::sync::Arc;
 
@@ -51,8 +51,13 @@ impl Upkeep {
             }
             service_accounts::RESOURCE | root_ca::RESOURCE if controllers.service_accounts => {
                 let kept = [service_accounts::key(&key.namespace), root_ca::key(&key.namespace)];
-                kept.into_iter().filter(|kept| kept == key).collect()
+                let mut concerned: Vec<Key> = kept.into_iter().filter(|kept| kept == key).collect();
+                if is_gone && &*key.resource == service_accounts::RESOURCE {
+                    concerned.extend(service_accounts::secrets(core, &key.namespace));
+                }
+                concerned
             }
+            service_accounts::SECRETS if controllers.service_accounts && !is_gone => vec![key.clone()],
             _ => flow::concerned(core, key),
         }
     }
@@ -63,6 +68,7 @@ impl Upkeep {
                 SCHEMAS => flow::settle(cluster, key).await,
                 policy_types::RESOURCE => policy_types::check(cluster, key).await,
                 service_accounts::RESOURCE => service_accounts::provide(cluster, key).await,
+                service_accounts::SECRETS => service_accounts::fill(cluster, key, &self.settings).await,
                 _ => root_ca::provide(cluster, key, &self.settings.authority).await,
             }
         });

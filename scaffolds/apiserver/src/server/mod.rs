@@ -76,7 +76,7 @@ pub struct ApiServer {
 struct Shared {
     cluster: Arc<Cluster>,
     address: String,
-    authenticator: Authenticator,
+    authenticator: Arc<Authenticator>,
     discovery: Discovery,
     openapi: OpenApi,
 }
@@ -134,12 +134,17 @@ impl ApiServer {
             charged: quota::Pending::default(),
             webhooks: Arc::default(),
         }));
+        let authenticator = Authenticator::new(options.tokens)
+            .issuing_as(options.issuer)
+            .refusing_anonymous(options.refuses_anonymous);
+        let authenticator = Arc::new(authenticator);
         begin(&cluster, &options.address);
         let runtime = Handle::try_current().ok();
         let start = |runtime| {
             let settings = controllers::ControllerSettings {
                 controllers: options.controllers,
                 authority: options.certificate_authority,
+                authenticator: Arc::clone(&authenticator),
             };
             Arc::new(controllers::start(&cluster, settings, &runtime))
         };
@@ -148,9 +153,7 @@ impl ApiServer {
             shared: Arc::new(Shared {
                 cluster,
                 address: options.address,
-                authenticator: Authenticator::new(options.tokens)
-                    .issuing_as(options.issuer)
-                    .refusing_anonymous(options.refuses_anonymous),
+                authenticator,
                 discovery: Discovery::new(catalogue.clone()),
                 openapi: OpenApi::new(catalogue),
             }),

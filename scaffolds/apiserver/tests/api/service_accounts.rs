@@ -2,6 +2,7 @@
 
 use crate::common::Wire;
 use kubewright_apiserver::{ApiServer, Controllers, Options};
+use kubewright_machinery::base64::{self, Encoding};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -62,6 +63,42 @@ async fn the_certificate_authority_of_a_namespace_is_restored() {
         .send("PATCH", path, r#"{"data":{"ca.crt":"other","more":"x"}}"#)
         .await;
     assert_eq!(read(&wire, path).await["data"], json!({"ca.crt": "PEM"}));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_secret_gets_a_token_of_its_service_account_and_ends_with_it() {
+    let wire = wire();
+    let accounts = "/api/v1/namespaces/default/serviceaccounts";
+    let account = wire.post(accounts, r#"{"metadata":{"name":"robot"}}"#).await.json();
+    let secret = |name: &str, account: &str| {
+        json!({"metadata": {"name": name, "annotations": {"kubernetes.io/service-account.name": account}},
+            "type": "kubernetes.io/service-account-token"})
+    };
+    let secrets = "/api/v1/namespaces/default/secrets";
+    for body in [secret("token", "robot"), secret("orphan", "nobody")] {
+        assert_eq!(wire.post(secrets, body.to_string()).await.code, 201);
+    }
+    let path = format!("{secrets}/token");
+    let filled = read(&wire, &path).await;
+    let text = |field: &str| {
+        let data = filled["data"][field].as_str().unwrap_or_default();
+        String::from_utf8(base64::decode(data, Encoding::Standard).unwrap()).unwrap()
+    };
+    assert_eq!([text("ca.crt"), text("namespace")], ["PEM", "default"]);
+    let uid = &filled["metadata"]["annotations"]["kubernetes.io/service-account.uid"];
+    assert_eq!(*uid, account["metadata"]["uid"]);
+    let robot = wire.with("authorization", &format!("Bearer {}", text("token")));
+    let who = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
+    let user = robot.post(who, "{}").await.json()["status"]["userInfo"]["username"].clone();
+    assert_eq!(user, "system:serviceaccount:default:robot");
+    assert_eq!(read(&wire, &format!("{secrets}/orphan")).await["code"], 404);
+
+    let patch = wire.with("content-type", "application/merge-patch+json");
+    patch.send("PATCH", &path, r#"{"data":{"token":"eA=="}}"#).await;
+    assert_ne!(read(&wire, &path).await["data"]["token"], "eA==");
+    wire.send("DELETE", &format!("{accounts}/robot"), "").await;
+    assert_eq!(read(&wire, &path).await["code"], 404);
+    assert_eq!(robot.post(who, "{}").await.code, 401);
 }
 
 #[tokio::test(start_paused = true)]
