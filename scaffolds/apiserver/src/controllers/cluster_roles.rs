@@ -30,7 +30,7 @@ pub(super) struct ClusterRoles {
     /// The aggregates whose rules may be out of date.
     stale: BTreeSet<String>,
     /// The aggregates whose update was refused.
-    retries: Retries<String>,
+    pub retries: Retries<String>,
 }
 
 /// One aggregating ClusterRole.
@@ -73,6 +73,7 @@ impl ClusterRoles {
     /// Updates the aggregates that may be out of date. If another aggregate matches one of them, the change that
     /// follows updates that one.
     pub async fn work(&mut self, cluster: &Arc<Cluster>) {
+        self.stale.extend(self.retries.due(cluster.core.now()));
         for name in std::mem::take(&mut self.stale) {
             if let Some(aggregate) = self.aggregates.get(&name) {
                 match isolated(aggregate.write(cluster, &name)).await {
@@ -81,16 +82,6 @@ impl ClusterRoles {
                 }
             }
         }
-    }
-
-    /// When the next refused update is due again.
-    pub fn next_retry(&self) -> Option<i64> {
-        self.retries.next()
-    }
-
-    /// Adds the aggregates whose refused update is due again.
-    pub fn retry(&mut self, now: i64) {
-        self.stale.extend(self.retries.due(now));
     }
 
     fn seen(&mut self, core: &Core, record: &Record) {

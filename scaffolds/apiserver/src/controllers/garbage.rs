@@ -49,7 +49,7 @@ pub(super) struct Garbage {
     gone: HashMap<Uid, Gone>,
     waiting: Waiting,
     /// The objects about which a write was refused.
-    retries: Retries<Uid>,
+    pub retries: Retries<Uid>,
 }
 
 /// The evidence that an owner is gone.
@@ -155,6 +155,9 @@ impl Garbage {
 
     /// Examines the next object of the queue.
     pub async fn work(&mut self, cluster: &Arc<Cluster>) {
+        for uid in self.retries.due(cluster.core.now()) {
+            self.look_at(&uid);
+        }
         let Some(uid) = self.queue.pop_front() else { return };
         self.queued.remove(&uid);
         let Some(node) = self.graph.get(&uid).cloned() else {
@@ -179,18 +182,6 @@ impl Garbage {
                 self.waiting.for_any(&uid);
                 self.retries.failed(&uid, cluster.core.now());
             }
-        }
-    }
-
-    /// When the next object is due about which a write was refused.
-    pub fn next_retry(&self) -> Option<i64> {
-        self.retries.next()
-    }
-
-    /// Queues the objects that are due.
-    pub fn retry(&mut self, now: i64) {
-        for uid in self.retries.due(now) {
-            self.look_at(&uid);
         }
     }
 

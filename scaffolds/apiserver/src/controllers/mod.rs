@@ -185,7 +185,6 @@ async fn follow(cluster: &Weak<Cluster>, worker: &mut Worker) -> Option<()> {
             worker.quotas.look_again();
         }
         worker.quotas.failed(&cluster.core);
-        worker.retry(&cluster).await;
         worker.work(&cluster).await;
     }
 }
@@ -274,24 +273,14 @@ impl Worker {
     /// Whether there is no work now, and the time until the next attempt after a refused write.
     fn plan(&self, core: &Core) -> (bool, Option<Duration>) {
         let next = [
-            self.garbage.next_retry(),
-            self.namespaces.next_retry(),
-            self.cluster_roles.next_retry(),
-            self.quotas.next_retry(),
-            self.upkeep.next_retry(),
+            self.garbage.retries.next(),
+            self.namespaces.retries.next(),
+            self.cluster_roles.retries.next(),
+            self.quotas.retries.next(),
+            self.upkeep.retries.next(),
         ];
         let next = next.into_iter().flatten().min();
         (self.is_idle(core), next.map(|at| retries::until(core, at)))
-    }
-
-    /// Lets each controller try the refused writes again that are due.
-    async fn retry(&mut self, cluster: &Arc<Cluster>) {
-        let now = cluster.core.now();
-        self.garbage.retry(now);
-        self.namespaces.retry(now);
-        self.cluster_roles.retry(now);
-        self.quotas.retry(now);
-        self.upkeep.retry(cluster).await;
     }
 
     fn is_idle(&self, core: &Core) -> bool {
@@ -299,8 +288,9 @@ impl Worker {
         is_idle && self.quotas.is_idle(core)
     }
 
-    /// Lets each controller do some of its work.
+    /// Lets each controller do some of its work, and try the refused writes again that are due.
     async fn work(&mut self, cluster: &Arc<Cluster>) {
+        self.upkeep.work(cluster).await;
         for _ in 0..SLICE {
             self.garbage.work(cluster).await;
             self.namespaces.work(cluster).await;

@@ -39,7 +39,7 @@ pub(super) struct Namespaces {
     /// The terminating namespaces with work to do.
     todo: VecDeque<String>,
     /// The namespaces with a refused write.
-    retries: Retries<String>,
+    pub retries: Retries<String>,
 }
 
 /// One terminating namespace.
@@ -99,6 +99,7 @@ impl Namespaces {
 
     /// Deletes the next object, or, if there is none, reports the remaining content.
     pub async fn work(&mut self, cluster: &Arc<Cluster>) {
+        self.retry(cluster.core.now());
         let Some(name) = self.todo.pop_front() else { return };
         let Some(ending) = self.ending.get_mut(&name) else {
             return;
@@ -128,13 +129,8 @@ impl Namespaces {
         }
     }
 
-    /// When the next namespace with a refused write is due.
-    pub fn next_retry(&self) -> Option<i64> {
-        self.retries.next()
-    }
-
     /// Queues the namespaces that are due, and the objects whose deletion was refused.
-    pub fn retry(&mut self, now: i64) {
+    fn retry(&mut self, now: i64) {
         for name in self.retries.due(now) {
             if let Some(ending) = self.ending.get_mut(&name) {
                 let refused: Vec<Key> = ending.refused.keys().cloned().collect();

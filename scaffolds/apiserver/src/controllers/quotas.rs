@@ -28,7 +28,7 @@ pub(super) struct Quotas {
     /// The namespaces whose quotas may show a usage that differs from their objects.
     stale: BTreeSet<String>,
     /// The namespaces with a quota whose status was refused.
-    retries: Retries<String>,
+    pub retries: Retries<String>,
     /// The last change that was added.
     revision: u64,
 }
@@ -91,6 +91,9 @@ impl Quotas {
 
     /// Writes the status of the quotas that may be out of date.
     pub async fn work(&mut self, cluster: &Arc<Cluster>) {
+        let due = self.retries.due(cluster.core.now()).into_iter();
+        self.stale
+            .extend(due.filter(|namespace| self.counted.contains_key(namespace)));
         let ready: Vec<String> = self.stale.iter().cloned().collect();
         for namespace in ready {
             match isolated(self.settle(cluster, &namespace)).await {
@@ -100,18 +103,6 @@ impl Quotas {
             }
             self.stale.remove(&namespace);
         }
-    }
-
-    /// When the next refused status is due again.
-    pub fn next_retry(&self) -> Option<i64> {
-        self.retries.next()
-    }
-
-    /// Adds the namespaces whose refused status is due again.
-    pub fn retry(&mut self, now: i64) {
-        let due = self.retries.due(now).into_iter();
-        self.stale
-            .extend(due.filter(|namespace| self.counted.contains_key(namespace)));
     }
 
     /// Adds a quota, or takes note of its change.

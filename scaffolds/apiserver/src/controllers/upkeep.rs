@@ -12,7 +12,7 @@ use crate::{effects::Cluster, flow::SCHEMAS, state::Core, store::Key};
 /// The settings, and the objects about which a write was refused.
 pub(super) struct Upkeep {
     settings: ControllerSettings,
-    retries: Retries<Key>,
+    pub retries: Retries<Key>,
 }
 
 impl Upkeep {
@@ -30,13 +30,8 @@ impl Upkeep {
         }
     }
 
-    /// When the next object is due about which a write was refused.
-    pub fn next_retry(&self) -> Option<i64> {
-        self.retries.next()
-    }
-
     /// Looks at the objects that are due.
-    pub async fn retry(&mut self, cluster: &Arc<Cluster>) {
+    pub async fn work(&mut self, cluster: &Arc<Cluster>) {
         for key in self.retries.due(cluster.core.now()) {
             self.look(cluster, &key).await;
         }

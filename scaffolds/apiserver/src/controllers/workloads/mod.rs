@@ -280,7 +280,7 @@ impl Workloads {
             }
         });
         match done.await {
-            Ok(()) => self.queue.succeeded(&key),
+            Ok(()) => self.queue.forget(&key),
             Err(_) => self.queue.failed(&key, cluster.core.now()),
         }
     }

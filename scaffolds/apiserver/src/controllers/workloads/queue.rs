@@ -47,12 +47,8 @@ impl Queue {
         }
     }
 
-    /// Removes the failures of an object that is gone.
+    /// Removes the failures of an object that is gone, or about which all writes succeeded.
     pub fn forget(&mut self, key: &Key) {
-        self.retries.forget(key);
-    }
-
-    pub fn succeeded(&mut self, key: &Key) {
         self.retries.forget(key);
     }
 
