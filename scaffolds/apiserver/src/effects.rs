@@ -12,7 +12,6 @@ use crate::{
     registry::{self, Answer, Reply},
     state::Core,
     status::Status,
-    store::Range,
 };
 
 /// The first and the longest delay after a write of a definition's status was refused.
@@ -118,12 +117,8 @@ impl Cluster {
             if resource.rules().held.is_none() {
                 continue;
             }
-            let range = Range::new(&resource.store_name(), "");
-            let page = self.core.store.list(&range, None, None, 0);
-            for record in page.into_iter().flat_map(|page| page.records) {
-                if let Ok(object) = serde_json::from_slice(&record.object) {
-                    resource.rules().hold(&object);
-                }
+            for record in self.core.store.all(&resource.store_name(), "") {
+                resource.rules().hold(&record.value());
             }
         }
     }

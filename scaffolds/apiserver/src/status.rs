@@ -66,6 +66,13 @@ fn is_failure(cause: &Cause) -> bool {
     cause.reason == FAILURE && cause.field.is_empty()
 }
 
+/// 500: a stored object cannot be decoded.
+impl From<serde_json::Error> for Status {
+    fn from(error: serde_json::Error) -> Self {
+        Self::internal(&error.to_string())
+    }
+}
+
 impl Status {
     /// A Status with this code, reason and message, without details.
     pub fn new(code: u16, reason: &'static str, message: impl Into<String>) -> Self {

@@ -14,7 +14,7 @@ use crate::{
     select::LabelSelector,
     state::Core,
     status::{Status, Subject},
-    store::{Key, Range},
+    store::Key,
 };
 
 /// The path of PodDisruptionBudgets in the store.
@@ -47,12 +47,9 @@ pub(super) fn of(core: &Core, pod: &Value) -> Result<Vec<Budget>, Status> {
         .flatten()
         .map(|(key, value)| (key.clone(), value.as_str().unwrap_or_default().to_owned()))
         .collect();
-    let range = Range::new(BUDGETS, meta::text(pod, "namespace"));
-    let page = core.store.list(&range, None, None, 0);
-    let records = page.into_iter().flat_map(|page| page.records);
     let mut budgets = Vec::new();
-    for record in records {
-        let budget = Budget::read(&record.object)?;
+    for record in core.store.all(BUDGETS, meta::text(pod, "namespace")) {
+        let budget = Budget(record.read()?);
         let selector = &budget.0["spec"]["selector"];
         if selector.is_object() && LabelSelector::of(selector).matches(&labels) {
             budgets.push(budget);
@@ -62,11 +59,6 @@ pub(super) fn of(core: &Core, pod: &Value) -> Result<Vec<Budget>, Status> {
 }
 
 impl Budget {
-    fn read(text: &[u8]) -> Result<Self, Status> {
-        let object = serde_json::from_slice(text).map_err(|error| Status::internal(&error.to_string()))?;
-        Ok(Self(object))
-    }
-
     /// Its name.
     pub fn name(&self) -> &str {
         meta::text(&self.0, "name")
@@ -79,7 +71,7 @@ impl Budget {
     pub fn reread(&self, core: &Core) -> Result<Self, Status> {
         let key = Key::new(BUDGETS, meta::text(&self.0, "namespace"), self.name());
         let missing = || Status::not_found(Subject::new("policy", "poddisruptionbudgets"), self.name());
-        Self::read(&core.store.get(&key).ok_or_else(missing)?.object)
+        Ok(Self(core.store.get(&key).ok_or_else(missing)?.read()?))
     }
 
     fn number(&self, field: &str) -> i64 {

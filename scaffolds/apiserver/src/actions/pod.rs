@@ -31,7 +31,7 @@ pub(super) fn call(core: &Core, call: &Call, name: &str) -> Result<Call, Status>
 pub(super) fn read(core: &Core, call: &Call) -> Result<Value, Status> {
     let found = core.store.get(&call.key(&call.name));
     let record = found.ok_or_else(|| Status::not_found(call.subject(), &call.name))?;
-    serde_json::from_slice(&record.object).map_err(|error| Status::internal(&error.to_string()))
+    Ok(record.read()?)
 }
 
 /// Whether a condition is true.

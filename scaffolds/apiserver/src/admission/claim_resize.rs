@@ -61,6 +61,6 @@ fn grows(core: &Core, class: &str) -> Result<bool, Status> {
     let Some(record) = core.store.get(&Key::new(CLASSES, "", class)) else {
         return Ok(false);
     };
-    let class: Value = serde_json::from_slice(&record.object).map_err(|error| Status::internal(&error.to_string()))?;
+    let class: Value = record.read()?;
     Ok(class["allowVolumeExpansion"] == true)
 }

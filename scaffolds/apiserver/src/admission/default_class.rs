@@ -7,7 +7,6 @@ use crate::{
     meta,
     state::Core,
     status::{Status, Subject},
-    store::Range,
 };
 
 /// A kind whose objects name a class.
@@ -72,11 +71,9 @@ impl Defaulted {
 
     /// The class marked as default: of several, the newest, and of equally old ones the first by name.
     fn default(&self, core: &Core) -> Result<Option<String>, Status> {
-        let page = core.store.list(&Range::new(self.classes, ""), None, None, 0);
         let mut found: Option<Value> = None;
-        for record in page.into_iter().flat_map(|page| page.records) {
-            let class: Value =
-                serde_json::from_slice(&record.object).map_err(|error| Status::internal(&error.to_string()))?;
+        for record in core.store.all(self.classes, "") {
+            let class: Value = record.read()?;
             let made = |class: &Value| meta::text(class, "creationTimestamp").to_owned();
             let is_newer = found.as_ref().is_none_or(|found| made(&class) > made(found));
             let is_marked = self.marks.iter().any(|mark| annotation(&class, mark) == Some("true"));

@@ -80,7 +80,6 @@ fn is_terminating(namespace: &Record) -> Result<bool, Status> {
         #[serde(borrow, default)]
         phase: Option<Cow<'a, str>>,
     }
-    let read: Result<Namespace, _> = serde_json::from_slice(&namespace.object);
-    let found = read.map_err(|error| Status::internal(&error.to_string()))?;
+    let found: Namespace = serde_json::from_slice(&namespace.object)?;
     Ok(found.status.phase.as_deref() == Some("Terminating"))
 }

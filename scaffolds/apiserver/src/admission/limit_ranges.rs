@@ -12,7 +12,6 @@ use crate::{
     quota::{Amounts, specified},
     state::Core,
     status::{Status, Subject},
-    store::Range,
 };
 
 /// The name of LimitRanges in the store.
@@ -75,12 +74,10 @@ fn limits(core: &Core, attributes: &Attributes<'_>, objects: &Objects<'_>) -> Re
     if !concerns || objects.old.is_some_and(meta::is_deleting) {
         return Ok(Vec::new());
     }
-    let page = core.store.list(&Range::new(RANGES, call.namespace()), None, None, 0);
-    let records = page.into_iter().flat_map(|page| page.records);
+    let records = core.store.all(RANGES, call.namespace()).into_iter();
     records
         .map(|record| {
-            let range: Value =
-                serde_json::from_slice(&record.object).map_err(|error| Status::internal(&error.to_string()))?;
+            let range: Value = record.read()?;
             let limits = range.pointer("/spec/limits").and_then(Value::as_array);
             Ok(limits.cloned().unwrap_or_default())
         })

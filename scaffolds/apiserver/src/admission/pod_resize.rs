@@ -103,7 +103,7 @@ fn node(core: &Core, attributes: &Attributes<'_>, objects: &Objects<'_>, pod: &V
     let Some(record) = core.store.get(&Key::new(NODES, "", name)) else {
         return Err(attributes.forbid(objects, &format!("node {name:?} not found")));
     };
-    serde_json::from_slice(&record.object).map_err(|error| Status::internal(&error.to_string()))
+    Ok(record.read()?)
 }
 
 /// The features that a node needs for a resize, in the order of their names.

@@ -7,7 +7,7 @@ use super::{Attributes, Objects, Operation};
 use crate::{
     state::Core,
     status::{Status, Subject},
-    store::{Key, Range, Record},
+    store::{Key, Record},
 };
 
 /// The path of PriorityClasses in the store.
@@ -151,9 +151,8 @@ fn default_priority(core: &Core) -> Result<Priority, Status> {
 
 /// The default class; of several, the one with the lowest value.
 fn default_class(core: &Core) -> Result<Option<(String, Class)>, Status> {
-    let page = core.store.list(&Range::new(CLASSES, ""), None, None, 0);
     let mut found: Option<(String, Class)> = None;
-    for record in page.into_iter().flat_map(|page| page.records) {
+    for record in core.store.all(CLASSES, "") {
         let class = Class::read(&record)?;
         let is_lower = found.as_ref().is_none_or(|(_, found)| class.value < found.value);
         if class.global_default && is_lower {
@@ -165,7 +164,7 @@ fn default_class(core: &Core) -> Result<Option<(String, Class)>, Status> {
 
 impl Class {
     fn read(record: &Record) -> Result<Self, Status> {
-        serde_json::from_slice(&record.object).map_err(|error| Status::internal(&error.to_string()))
+        Ok(record.read()?)
     }
 }
 

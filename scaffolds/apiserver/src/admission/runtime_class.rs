@@ -70,7 +70,7 @@ fn class_of(core: &Core, attributes: &Attributes<'_>, objects: &Objects<'_>) -> 
         let why = format!("pod rejected: RuntimeClass {name:?} not found");
         return Err(attributes.forbid(objects, &why));
     };
-    let class = serde_json::from_slice(&record.object).map_err(|error| Status::internal(&error.to_string()))?;
+    let class = record.read()?;
     Ok(Some(class))
 }
 

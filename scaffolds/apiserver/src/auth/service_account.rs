@@ -163,8 +163,7 @@ fn valid(claims: &Value, store: &Store, now: i64) -> Result<(), &'static str> {
     let is_there = |resource: &str, namespace: &str, claim: &Value| {
         let name = claim["name"].as_str().unwrap_or_default();
         let record = store.get(&Key::new(resource, namespace, name));
-        let object = record.and_then(|record| serde_json::from_slice::<Value>(&record.object).ok());
-        object.is_some_and(|object| object["metadata"]["uid"] == claim["uid"])
+        record.is_some_and(|record| record.value()["metadata"]["uid"] == claim["uid"])
     };
     if !is_there("/serviceaccounts", namespace, &own["serviceaccount"]) {
         return Err("service account token has been invalidated");

@@ -73,7 +73,7 @@ fn read(store: &Store, key: &Key) -> Result<Value, Status> {
     let (group, plural) = key.resource.split_once('/').unwrap_or_default();
     let missing = || Status::not_found(Subject::new(group, plural), &key.name);
     let record = store.get(key).ok_or_else(missing)?;
-    serde_json::from_slice(&record.object).map_err(|error| Status::internal(&error.to_string()))
+    Ok(record.read()?)
 }
 
 fn check_place(account: &Key, request: &Value) -> Result<(), Status> {

@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use super::{Attributes, Authorization, Decision, Rule};
 use crate::{
-    store::{Change, ChangeKind, Range, Record, Store},
+    store::{Change, ChangeKind, Record, Store},
     user::User,
 };
 
@@ -92,8 +92,7 @@ impl Policy {
             ..Self::default()
         };
         for resource in RESOURCES {
-            let page = store.list(&Range::new(resource, ""), None, None, 0);
-            let records = page.into_iter().flat_map(|page| page.records);
+            let records = store.all(resource, "").into_iter();
             records.for_each(|record| policy.put(&record));
         }
         policy
@@ -112,10 +111,10 @@ impl Policy {
         self.take(record);
         let place = place(record);
         if !is_binding(record) {
-            if let Ok(role) = serde_json::from_slice::<Role>(&record.object) {
+            if let Ok(role) = record.read::<Role>() {
                 self.roles.insert(place, role.rules.unwrap_or_default().into());
             }
-        } else if let Ok(binding) = serde_json::from_slice::<Binding>(&record.object) {
+        } else if let Ok(binding) = record.read::<Binding>() {
             for who in binding.concerned() {
                 let names = self.concerned.entry((place.0.clone(), who)).or_default();
                 names.insert(place.1.clone());

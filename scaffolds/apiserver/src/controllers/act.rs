@@ -29,7 +29,7 @@ pub(super) fn has_changed(core: &Core, record: &Record) -> bool {
 /// The present object of a key.
 pub(super) fn object(core: &Core, key: &Key) -> Option<Value> {
     let record = core.store.get(key)?;
-    serde_json::from_slice(&record.object).ok()
+    record.read().ok()
 }
 
 /// The resource of a key, in the storage version; `None` while it is not served.

@@ -16,7 +16,7 @@ use crate::{
     select::LabelSelector,
     state::Core,
     status::Status,
-    store::{Change, ChangeKind, Key, Range, Record},
+    store::{Change, ChangeKind, Key, Record},
 };
 
 pub(super) const RESOURCE: &str = "rbac.authorization.k8s.io/clusterroles";
@@ -86,7 +86,7 @@ impl ClusterRoles {
 
     fn seen(&mut self, core: &Core, record: &Record) {
         let name = &record.key.name;
-        let role: Value = serde_json::from_slice(&record.object).unwrap_or_default();
+        let role = record.value();
         self.aggregate(core, name, &role["aggregationRule"]);
         for (other, aggregate) in &mut self.aggregates {
             let is_chosen = other != name && aggregate.chooses(record);
@@ -114,8 +114,7 @@ impl ClusterRoles {
             selectors: selectors.iter().map(LabelSelector::of).collect(),
             chosen: BTreeSet::new(),
         };
-        let all = core.store.list(&Range::new(RESOURCE, ""), None, None, 0);
-        let all = all.into_iter().flat_map(|page| page.records);
+        let all = core.store.all(RESOURCE, "").into_iter();
         let chosen = all.filter(|other| other.key.name != name && aggregate.chooses(other));
         aggregate.chosen = chosen.map(|other| other.key.name.clone()).collect();
         self.aggregates.insert(name.to_owned(), aggregate);
@@ -163,7 +162,7 @@ impl Aggregate {
 }
 
 fn of(role: &Record) -> Vec<Value> {
-    let mut role: Value = serde_json::from_slice(&role.object).unwrap_or_default();
+    let mut role = role.value();
     match role["rules"].take() {
         Value::Array(rules) => rules,
         _ => Vec::new(),

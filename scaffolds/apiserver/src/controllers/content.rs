@@ -6,8 +6,6 @@ use std::{
     sync::Arc,
 };
 
-use serde_json::Value;
-
 use crate::{
     meta,
     store::{Key, Record},
@@ -51,7 +49,7 @@ impl Content {
     /// Records a state of an object, unless a later one is known. Returns whether the state was new and the object has
     /// yet to be deleted.
     pub fn put(&mut self, record: &Record) -> bool {
-        let object: Value = serde_json::from_slice(&record.object).unwrap_or_default();
+        let object = record.value();
         let finalizers = meta::texts(&object, "finalizers").into_iter().map(str::to_owned);
         let finalizers: Vec<String> = finalizers.collect();
         let grace = meta::number(&object, "deletionGracePeriodSeconds").unwrap_or_default();

@@ -11,7 +11,7 @@ use crate::{
     flow::{LEVELS, SCHEMAS, bootstrap, dangling, level_of},
     state::Core,
     status::Status,
-    store::{Key, Range},
+    store::Key,
 };
 
 /// The FlowSchemas whose conditions may be out of date after a change of an object.
@@ -19,8 +19,7 @@ pub(super) fn concerned(core: &Core, key: &Key) -> Vec<Key> {
     match &*key.resource {
         SCHEMAS => vec![key.clone()],
         LEVELS => {
-            let schemas = core.store.list(&Range::new(SCHEMAS, ""), None, None, 0);
-            let schemas = schemas.into_iter().flat_map(|page| page.records);
+            let schemas = core.store.all(SCHEMAS, "").into_iter();
             schemas.map(|schema| schema.key.clone()).collect()
         }
         _ => Vec::new(),

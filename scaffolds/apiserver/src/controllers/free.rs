@@ -78,7 +78,7 @@ async fn change(cluster: &Arc<Cluster>, node: &Node, list: &List<'_>) -> Result<
         let Some(record) = current(&cluster.core, node) else {
             return Ok(());
         };
-        let object: Value = serde_json::from_slice(&record.object).unwrap_or_default();
+        let object = record.value();
         let (field, mut left) = list(&object);
         if left.as_array().is_some_and(Vec::is_empty) {
             left = Value::Null;

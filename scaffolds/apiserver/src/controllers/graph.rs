@@ -95,7 +95,7 @@ impl OwnerMetadata {
 impl OwnedObject {
     /// Decodes a record; `None` if it is not an object.
     pub fn of(record: &Record) -> Option<Self> {
-        serde_json::from_slice(&record.object).ok()
+        record.read().ok()
     }
 }
 

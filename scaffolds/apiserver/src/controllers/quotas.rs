@@ -107,7 +107,7 @@ impl Quotas {
 
     /// Adds a quota, or takes note of its change.
     fn seen(&mut self, core: &Core, record: &Record) {
-        let Ok(object) = serde_json::from_slice::<Value>(&record.object) else {
+        let Ok(object) = record.read::<Value>() else {
             return;
         };
         let quota = Quota::of(&object);
@@ -197,7 +197,7 @@ impl CountedQuota {
 
     /// The quota with its next status, unless that is the present one.
     fn next(&self, record: &Record, snapshot: &Snapshot) -> Option<Value> {
-        let mut object: Value = serde_json::from_slice(&record.object).ok()?;
+        let mut object: Value = record.read().ok()?;
         let present = Quota::of(&object);
         let mut used = Amounts::default();
         used.add(&present.used);
@@ -231,7 +231,7 @@ fn usage_of(quota: &Quota, record: &Record) -> Option<Amounts> {
     let object = match measure {
         Measure::Objects { .. } if quota.has_scopes() => return None,
         Measure::Objects { .. } => Value::Null,
-        _ => serde_json::from_slice(&record.object).ok()?,
+        _ => record.read().ok()?,
     };
     quota.is_about(measure, &object).then(|| {
         let usage = measure.usage(&object);

@@ -6,13 +6,7 @@ use kubewright_machinery::base64::{self, Encoding};
 use serde_json::{Value, json};
 
 use super::{ControllerSettings, act, namespaces};
-use crate::{
-    effects::Cluster,
-    meta,
-    state::Core,
-    status::Status,
-    store::{Key, Range},
-};
+use crate::{effects::Cluster, meta, state::Core, status::Status, store::Key};
 
 pub(super) const RESOURCE: &str = "/serviceaccounts";
 pub(super) const SECRETS: &str = "/secrets";
@@ -42,8 +36,7 @@ pub(super) async fn provide(cluster: &Arc<Cluster>, key: &Key) -> Result<(), Sta
 
 /// The Secrets of a namespace.
 pub(super) fn secrets(core: &Core, namespace: &str) -> Vec<Key> {
-    let secrets = core.store.list(&Range::new(SECRETS, namespace), None, None, 0);
-    let secrets = secrets.into_iter().flat_map(|page| page.records);
+    let secrets = core.store.all(SECRETS, namespace).into_iter();
     secrets.map(|secret| secret.key.clone()).collect()
 }
 

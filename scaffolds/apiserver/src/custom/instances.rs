@@ -40,6 +40,5 @@ pub(super) fn delete(core: &Core, crd: &Value) -> bool {
 }
 
 fn is_deleting(record: &Record) -> bool {
-    let object: Value = serde_json::from_slice(&record.object).unwrap_or_default();
-    meta::is_deleting(&object)
+    meta::is_deleting(&record.value())
 }

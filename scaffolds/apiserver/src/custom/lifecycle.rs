@@ -19,15 +19,12 @@ use crate::{
     resource::Resource,
     state::Core,
     status::{Status, Subject},
-    store::{Key, Range, Record},
+    store::Key,
 };
 use bytes::Bytes;
 use kubewright_machinery::time;
 use serde_json::Value;
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    sync::Arc,
-};
+use std::collections::{BTreeMap, BTreeSet};
 use tokio::sync::{Mutex, watch};
 
 /// The store's key of definitions.
@@ -62,10 +59,10 @@ impl Definitions {
     /// Updates the catalogue and every definition at the start, when the store may have definitions already. Returns the
     /// definitions to [`retry`](Self::retry).
     pub(crate) async fn restore(&self, core: &Core) -> BTreeSet<String> {
-        let all = all(core);
+        let all = core.store.all(STORED, "");
         let mut known = self.known.lock().await;
         for record in &all {
-            let crd = decoded(record);
+            let crd: Option<Value> = record.read().ok();
             known.groups.put(&record.key.name, crd.as_ref());
             // All are served before a write may have to wait.
             crd.iter()
@@ -250,19 +247,7 @@ fn has_begun(crd: &Value) -> bool {
 
 fn load(core: &Core, name: &str) -> Option<(Value, u64)> {
     let record = core.store.get(&Key::new(STORED, "", name))?;
-    Some((decoded(&record)?, record.revision))
-}
-
-fn all(core: &Core) -> Vec<Arc<Record>> {
-    // Cannot fail: the present revision is never compacted.
-    core.store
-        .list(&Range::new(STORED, ""), None, None, 0)
-        .map(|page| page.records)
-        .unwrap_or_default()
-}
-
-fn decoded(record: &Record) -> Option<Value> {
-    serde_json::from_slice(&record.object).ok()
+    Some((record.read().ok()?, record.revision))
 }
 
 fn name_in(object: &[u8]) -> String {

@@ -117,11 +117,10 @@ pub fn dangling(level: &str, exists: bool) -> [(&'static str, String); 4] {
 
 /// The metrics of a real server about its priority levels that follow from their specs, as Prometheus reads them.
 pub fn metrics(store: &Store) -> String {
-    let page = store.list(&crate::store::Range::new(LEVELS, ""), None, None, 0);
-    let levels = page.into_iter().flat_map(|page| page.records);
+    let levels = store.all(LEVELS, "").into_iter();
     let levels: Vec<(String, f64)> = levels
         .map(|record| {
-            let level: Value = serde_json::from_slice(&record.object).unwrap_or_default();
+            let level = record.value();
             let shares = ["limited", "exempt"].map(|kind| level["spec"][kind]["nominalConcurrencyShares"].as_f64());
             (
                 record.key.name.clone(),

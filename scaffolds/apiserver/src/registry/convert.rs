@@ -209,5 +209,5 @@ fn conversion<'r>(resource: &'r Resource, record: &Record) -> Option<&'r Arc<Con
 }
 
 fn decoded(record: &Record) -> Result<Value, Status> {
-    serde_json::from_slice(&record.object).map_err(|error| Status::internal(&error.to_string()))
+    Ok(record.read()?)
 }

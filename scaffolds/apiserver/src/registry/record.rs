@@ -12,7 +12,7 @@ use crate::{encode, meta, resource::Resource, status::Status, store::Record};
 /// # Errors
 /// 500 for a record that is not JSON, which this server never writes.
 pub(super) fn read(resource: &Resource, record: &Record) -> Result<Value, Status> {
-    let mut object = serde_json::from_slice(&record.object).map_err(|error| Status::internal(&error.to_string()))?;
+    let mut object = record.read()?;
     if !is_final(resource, record) {
         resource.strategy.read(&mut object);
     }

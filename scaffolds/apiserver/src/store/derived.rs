@@ -4,7 +4,7 @@ use std::sync::{Mutex, PoisonError};
 
 use serde_json::Value;
 
-use super::{Range, Store};
+use super::Store;
 
 /// A value that is computed from all objects of some resources.
 pub struct Derived<T>(Mutex<Option<Computed<T>>>);
@@ -45,9 +45,6 @@ impl<T: Clone> Derived<T> {
 }
 
 fn objects(store: &Store, resource: &str) -> Vec<Value> {
-    let page = store.list(&Range::new(resource, ""), None, None, 0);
-    let records = page.into_iter().flat_map(|page| page.records);
-    records
-        .filter_map(|record| serde_json::from_slice(&record.object).ok())
-        .collect()
+    let records = store.all(resource, "").into_iter();
+    records.filter_map(|record| record.read().ok()).collect()
 }

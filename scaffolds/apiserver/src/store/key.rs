@@ -7,7 +7,8 @@ use std::{
 };
 
 use bytes::Bytes;
-use serde::Deserialize;
+use serde::{Deserialize, de::DeserializeOwned};
+use serde_json::Value;
 
 /// The key of an object.
 #[derive(Clone, Eq, Hash, Ord, PartialEq, PartialOrd)]
@@ -125,6 +126,19 @@ impl Record {
         }
     }
 
+    /// The object, decoded.
+    ///
+    /// # Errors
+    /// The object is not JSON, which this server never writes, or not of this type.
+    pub fn read<T: DeserializeOwned>(&self) -> serde_json::Result<T> {
+        serde_json::from_slice(&self.object)
+    }
+
+    /// The object, decoded; null if it is not JSON.
+    pub fn value(&self) -> Value {
+        self.read().unwrap_or_default()
+    }
+
     /// The labels, decoded from the object once. Empty if it has none.
     pub fn labels(&self) -> &BTreeMap<String, String> {
         #[derive(Default, Deserialize)]
@@ -138,7 +152,7 @@ impl Record {
             labels: Option<BTreeMap<String, String>>,
         }
         self.labels.get_or_init(|| {
-            let object: LabelledObject = serde_json::from_slice(&self.object).unwrap_or_default();
+            let object: LabelledObject = self.read().unwrap_or_default();
             object.metadata.labels.unwrap_or_default()
         })
     }

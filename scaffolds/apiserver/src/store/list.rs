@@ -32,6 +32,13 @@ impl Store {
         self.page(range, at, &from, limit)
     }
 
+    /// The present objects of a resource, in this namespace unless it is empty.
+    pub fn all(&self, resource: &str, namespace: &str) -> Vec<Arc<Record>> {
+        // Cannot fail: the present revision is never compacted.
+        let page = self.list(&Range::new(resource, namespace), None, None, 0);
+        page.map(|page| page.records).unwrap_or_default()
+    }
+
     /// Like [`Store::list`], but starts at a path, which need not be the path of an object.
     pub(crate) fn page(&self, range: &Range, at: Option<u64>, from: &str, limit: usize) -> Result<Page, Compacted> {
         let mut state = self.lock();

@@ -73,7 +73,7 @@ impl View {
         if self.shape == Shape::Object {
             return Ok(answer);
         }
-        let answer: Value = serde_json::from_slice(&answer).map_err(|error| Status::internal(&error.to_string()))?;
+        let answer: Value = serde_json::from_slice(&answer)?;
         self.value(resource, answer).map(|shown| shown.to_string().into())
     }
 

@@ -11,7 +11,7 @@ use kubewright_machinery::go::quote;
 use serde_json::Value;
 
 use super::target::{Place, Service, Target};
-use crate::store::{Key, Range, Store};
+use crate::store::{Key, Store};
 
 /// The processes that stand behind Services.
 #[derive(Default)]
@@ -40,7 +40,7 @@ impl Backends {
         let Service { namespace, name, port } = service;
         let record = store.get(&Key::new("/services", namespace, name));
         let record = record.ok_or_else(|| format!("service {} not found", quote(name)))?;
-        let object: Value = serde_json::from_slice(&record.object).map_err(|error| error.to_string())?;
+        let object: Value = record.read().map_err(|error| error.to_string())?;
         let text = |pointer: &str| object.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
         if text("/spec/type") == "ExternalName" {
             return Ok(format!("{}:{port}", text("/spec/externalName")));
@@ -72,14 +72,15 @@ fn find_port<'a>(object: &'a Value, service: &Service) -> Option<&'a str> {
 
 /// The address of the first endpoint that is ready.
 fn endpoint(store: &Store, service: &Service, port: &str) -> Option<String> {
-    let range = Range::new("discovery.k8s.io/endpointslices", &service.namespace);
-    let page = store.list(&range, None, None, 0).ok()?;
-    let slices = page.records.iter().filter(|record| {
+    let slices = store
+        .all("discovery.k8s.io/endpointslices", &service.namespace)
+        .into_iter();
+    let slices = slices.filter(|record| {
         let named = record.labels().get("kubernetes.io/service-name");
         named.is_some_and(|name| *name == service.name)
     });
     slices
-        .filter_map(|record| serde_json::from_slice::<Value>(&record.object).ok())
+        .filter_map(|record| record.read::<Value>().ok())
         .find_map(|slice| {
             let items = |field: &str| slice[field].as_array().cloned().unwrap_or_default();
             let number = items("ports")

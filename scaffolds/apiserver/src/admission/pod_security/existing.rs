@@ -9,7 +9,6 @@ use crate::{
     meta::{self, owners::controller},
     state::Core,
     status::Status,
-    store::{Range, Record},
 };
 
 /// The path of Pods in the store.
@@ -22,12 +21,9 @@ const MOST: usize = 3000;
 /// # Errors
 /// 500 if a Pod cannot be decoded.
 pub(super) fn warnings(core: &Core, namespace: &str, standard: PodStandard) -> Result<Vec<String>, Status> {
-    let page = core.store.list(&Range::new(PODS, namespace), None, None, 0);
-    let records = page.into_iter().flat_map(|page| page.records);
-    let read = |record: &Record| serde_json::from_slice(&record.object);
-    let pods: Result<Vec<Value>, _> = records.map(|record| read(&record)).collect();
-    let pods = pods.map_err(|error| Status::internal(&error.to_string()))?;
-    Ok(sentences(namespace, standard, &pods))
+    let records = core.store.all(PODS, namespace).into_iter();
+    let pods: Result<Vec<Value>, _> = records.map(|record| record.read()).collect();
+    Ok(sentences(namespace, standard, &pods?))
 }
 
 fn sentences(namespace: &str, standard: PodStandard, pods: &[Value]) -> Vec<String> {

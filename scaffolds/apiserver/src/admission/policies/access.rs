@@ -101,7 +101,7 @@ fn of_binding(core: &Core, user: &User, new: &Value, kind: PolicyKind) -> Option
     let text = |field: &str| reference[field].as_str().unwrap_or_default().to_owned();
     let name = new["spec"]["policyName"].as_str().unwrap_or_default();
     let record = core.store.get(&Key::new(kind.policies(), "", name));
-    let policy: Option<Value> = record.as_ref().and_then(|it| serde_json::from_slice(&it.object).ok());
+    let policy: Option<Value> = record.and_then(|it| it.read().ok());
     let named = policy.as_ref().map(|policy| &policy["spec"]["paramKind"]);
     let parsed = named.filter(|kind| !kind.is_null()).map(ParameterKind::read);
     let verb = if text("name").is_empty() { "list" } else { "get" };

@@ -8,7 +8,7 @@ use crate::{
     resource::Resource,
     state::Core,
     status::Status,
-    store::{Key, Range, Record},
+    store::{Key, Record},
 };
 
 /// The parameters of a binding, by the resource of their kind; one that is null if there are none to look for. No parameter
@@ -52,16 +52,14 @@ fn records(core: &Core, resource: &Resource, reference: &Reference, namespace: &
     if !reference.name.is_empty() {
         return Vec::from_iter(core.store.get(&Key::new(&stored, namespace, &reference.name)));
     }
-    let page = core.store.list(&Range::new(&stored, namespace), None, None, 0);
-    let mut records = page.map(|page| page.records).unwrap_or_default();
+    let mut records = core.store.all(&stored, namespace);
     records.retain(|record| reference.selector.matches(record.labels()));
     records
 }
 
 /// A stored object in the version of the parameters' kind. As upstream, Kubernetes' own kinds have no managedFields.
 async fn read(resource: &Resource, record: &Record) -> Result<Value, Status> {
-    let read: Result<Value, _> = serde_json::from_slice(&record.object);
-    let mut object = read.map_err(|error| Status::internal(&error.to_string()))?;
+    let mut object: Value = record.read()?;
     if let Some(conversion) = resource.rules().conversion() {
         return catalogue::bring(conversion, resource, object).await;
     }

@@ -79,8 +79,7 @@ pub(super) fn namespace(core: &Core, asked: &Asked<'_>) -> Result<Value, Status>
     }
     let record = core.store.get(&Key::new("/namespaces", "", name));
     let record = record.ok_or_else(|| Status::not_found(NAMESPACES, name))?;
-    let read: Result<Value, _> = serde_json::from_slice(&record.object);
-    let mut namespace = read.map_err(|error| Status::internal(&error.to_string()))?;
+    let mut namespace: Value = record.read()?;
     if let Some(metadata) = namespace["metadata"].as_object_mut() {
         metadata.retain(|field, _| !["managedFields", "ownerReferences"].contains(&field.as_str()));
     }

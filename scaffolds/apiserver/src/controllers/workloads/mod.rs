@@ -219,7 +219,7 @@ impl Workloads {
             _ => return,
         }
         let record = core.store.get(key);
-        let object = record.as_deref().map(value).unwrap_or_default();
+        let object = record.as_ref().map(|record| record.value()).unwrap_or_default();
         if &*key.resource == JOBS && record.is_none() {
             self.backoffs.remove(key);
             // Its Pods are tracked no longer.
@@ -259,7 +259,7 @@ impl Workloads {
         let Some(record) = cluster.core.store.get(&key) else {
             return;
         };
-        let object = value(&record);
+        let object = record.value();
         let done = super::isolated(async {
             match &*key.resource {
                 DEPLOYMENTS => self.deployment(cluster, &key, &object).await,
@@ -290,12 +290,12 @@ impl Workloads {
         let runs = |record: &Record| {
             let pods = self.families.dependents(&record.key, PODS);
             let pods = pods.iter().filter(|(relation, _)| *relation == Relation::Own);
-            pods.map(|(_, record)| Pod::of(value(record)))
+            pods.map(|(_, record)| Pod::of(record.value()))
                 .any(|pod| !pod.is_finished())
         };
         let needs_pods = !sets::is_rolling(deployment);
         let set = |record: &Arc<Record>| Set {
-            object: value(record),
+            object: record.value(),
             runs: needs_pods && runs(record),
         };
         let sets = own.iter().map(set).collect();
@@ -315,7 +315,7 @@ impl Workloads {
 
     async fn replica_set(&mut self, cluster: &Arc<Cluster>, key: &Key, set: &Value) -> Result<(), Status> {
         let own = self.claim(cluster, key, set).await?;
-        let pods: Vec<Pod> = own.iter().map(|record| Pod::of(value(record))).collect();
+        let pods: Vec<Pod> = own.iter().map(|record| Pod::of(record.value())).collect();
         let now = cluster.core.now();
         let writes = replica_set::manage(set, &pods, now);
         let creates = matches!(writes.first(), Some(Write::Create(_)));
@@ -348,8 +348,4 @@ impl Workloads {
         }
         Ok(())
     }
-}
-
-fn value(record: &Record) -> Value {
-    serde_json::from_slice(&record.object).unwrap_or_default()
 }

@@ -12,17 +12,10 @@ use super::{
     kubelet,
     lost::{self, UNREACHABLE},
     placement::{self, NodeView},
-    storage, value,
+    storage,
     write::{DAEMON_SETS, PODS, SERVICES, Write},
 };
-use crate::{
-    effects::Cluster,
-    meta,
-    release::KUBERNETES,
-    state::Core,
-    status::Status,
-    store::{Key, Range},
-};
+use crate::{effects::Cluster, meta, release::KUBERNETES, state::Core, status::Status, store::Key};
 
 pub(super) const NAME: &str = "dev";
 
@@ -92,7 +85,7 @@ pub(super) fn is_unassigned(pod: &Value) -> bool {
 impl Workloads {
     /// Indexes the present state of a node, and queues what depends on it.
     pub(super) fn look_at_node(&mut self, core: &Core, key: &Key) {
-        let node = core.store.get(key).map(|record| value(&record));
+        let node = core.store.get(key).map(|record| record.value());
         let view = node.as_ref().and_then(NodeView::of);
         let before = match view.clone() {
             Some(view) => self.nodes.insert(key.name.clone(), view),
@@ -123,9 +116,8 @@ impl Workloads {
 
     /// Queues the Pods of a node that is lost, or has been.
     fn look_at_pods_of(&mut self, core: &Core, node: &str) {
-        let page = core.store.list(&Range::new(PODS, ""), None, None, 0);
-        for record in page.into_iter().flat_map(|page| page.records) {
-            if text(&value(&record), "/spec/nodeName") == node {
+        for record in core.store.all(PODS, "") {
+            if text(&record.value(), "/spec/nodeName") == node {
                 self.queue.add(record.key.clone());
             }
         }

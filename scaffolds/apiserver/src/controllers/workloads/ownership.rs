@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{
     Decision, Workloads,
     family::Relation,
-    history, stateful_set, value,
+    history, stateful_set,
     write::{DEPLOYMENTS, PODS, REPLICA_SETS, REVISIONS, STATEFUL_SETS, adopt, release},
 };
 use crate::{
@@ -49,7 +49,7 @@ impl Workloads {
         let mut found = self.families.dependents(key, REVISIONS);
         found.retain(|(relation, _)| *relation != Relation::Strayed);
         let own = self.settle(cluster, key, owner, found).await?;
-        Ok(own.iter().map(|record| value(record)).collect())
+        Ok(own.iter().map(|record| record.value()).collect())
     }
 
     /// Sends the writes of a decision. If another object has the name of the new revision, the next hash has another seed.
@@ -86,8 +86,8 @@ impl Workloads {
                     continue;
                 }
                 _ if is_deleting => continue,
-                Relation::Strayed => release(value(&record), owner),
-                Relation::Orphan => match value(&record) {
+                Relation::Strayed => release(record.value(), owner),
+                Relation::Orphan => match record.value() {
                     object if crate::meta::is_deleting(&object) => continue,
                     object => adopt(object, owner),
                 },

@@ -8,7 +8,6 @@ use super::{
     Workloads, budget,
     fields::{controller, text},
     replica_set::Pod,
-    value,
     write::PODS,
 };
 use crate::{effects::Cluster, meta, state::Core, status::Status, store::Key};
@@ -17,7 +16,7 @@ impl Workloads {
     pub(super) async fn budget(&mut self, cluster: &Arc<Cluster>, key: &Key, budget: &Value) -> Result<(), Status> {
         let pods = self.families.dependents(key, PODS);
         cluster.core.store.look(pods.len());
-        let pods: Vec<Pod> = pods.iter().map(|(_, pod)| Pod::of(value(pod))).collect();
+        let pods: Vec<Pod> = pods.iter().map(|(_, pod)| Pod::of(pod.value())).collect();
         let scale = match budget::needs_scale(budget) {
             true => total(&cluster.core, &pods),
             false => Ok(0),
@@ -78,7 +77,7 @@ fn find(core: &Core, namespace: &str, reference: &Value) -> Result<Option<(Key, 
     let Some(record) = core.store.get(&key) else {
         return Ok(None);
     };
-    let object = value(&record);
+    let object = record.value();
     let replicas = object.pointer(&scale.spec_replicas.replace('.', "/"));
     let replicas = replicas.and_then(Value::as_i64).unwrap_or_default();
     Ok(Some((key, object, replicas)))

@@ -7,11 +7,7 @@ use std::{
 
 use serde_json::{Value, json};
 
-use crate::{
-    resource::Resource,
-    server::ApiServer,
-    store::{Key, Range},
-};
+use crate::{resource::Resource, server::ApiServer, store::Key};
 
 /// The annotation and the label by which a user marks an object, and the type of a condition and the finalizer of other writers.
 pub(super) const MARK: &str = "sim.kubewright.dev/foreign";
@@ -64,8 +60,7 @@ impl Live {
         let [namespace, name] = ["namespace", "name"].map(|field| text(&metadata[field]));
         let key = Key::new(&self.resource.store_name(), namespace, name);
         let record = server.core().store.get(&key);
-        let object = record.map(|record| serde_json::from_slice::<Value>(&record.object).unwrap_or_default());
-        object.is_some_and(|object| object["metadata"]["uid"] == metadata["uid"])
+        record.is_some_and(|record| record.value()["metadata"]["uid"] == metadata["uid"])
     }
 
     /// Whether it belongs to the CRDs' kinds.
@@ -150,11 +145,10 @@ pub(super) fn since(server: &ApiServer, version: u64) -> Vec<Live> {
             continue;
         }
         // The present state is always kept.
-        let page = server.core().store.list(&Range::new(&name, ""), None, None, 0);
-        let records = page.map(|page| page.records).unwrap_or_default();
+        let records = server.core().store.all(&name, "");
         for record in records.into_iter().filter(|record| record.revision > version) {
             let resource = resource.clone();
-            let mut object: Value = serde_json::from_slice(&record.object).unwrap_or_default();
+            let mut object = record.value();
             if object["kind"].is_null() {
                 object["kind"] = json!(resource.names.kind);
                 object["apiVersion"] = json!(resource.api_version());

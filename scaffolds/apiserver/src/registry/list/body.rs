@@ -67,7 +67,7 @@ impl ListMetadata {
 
 /// Writes an object without `apiVersion` and `kind`; its other fields are copied unchanged.
 fn untyped(object: &[u8], text: &mut Vec<u8>) -> Result<(), Status> {
-    let Fields(fields) = serde_json::from_slice(object).map_err(|error| Status::internal(&error.to_string()))?;
+    let Fields(fields) = serde_json::from_slice(object)?;
     let kept = fields
         .iter()
         .filter(|(name, _)| !matches!(name.as_ref(), "apiVersion" | "kind"));

@@ -18,7 +18,6 @@ use crate::{
     registry::{self, Reply},
     state::Core,
     status::Status,
-    store::Range,
 };
 
 /// The user agent of the server itself, from which managedFields take the manager.
@@ -41,14 +40,13 @@ pub(super) async fn charge<'w>(
     let Some(request) = request(call, attributes, objects) else {
         return Ok(None);
     };
-    let range = Range::new(quota::RESOURCE, call.namespace());
-    if read(core, &range).is_empty() {
+    if read(core, call.namespace()).is_empty() {
         return Ok(None);
     }
     let reservation = core.charged.begin(call.namespace());
     let mut done = BTreeSet::new();
     for _ in 0..TRIES {
-        let mut present = read(core, &range);
+        let mut present = read(core, call.namespace());
         present.retain(|object| !done.contains(meta::text(object, "name")));
         let quotas: Vec<Quota> = present.iter().map(Quota::of).collect();
         let refuse = |why: String| attributes.forbid(objects, &why);
@@ -109,12 +107,9 @@ fn request<'a>(call: &'a Call, attributes: &Attributes<'_>, objects: &'a Objects
     })
 }
 
-fn read(core: &Core, range: &Range) -> Vec<Value> {
-    let page = core.store.list(range, None, None, 0);
-    let records = page.into_iter().flat_map(|page| page.records);
-    records
-        .filter_map(|record| serde_json::from_slice(&record.object).ok())
-        .collect()
+fn read(core: &Core, namespace: &str) -> Vec<Value> {
+    let quotas = core.store.all(quota::RESOURCE, namespace).into_iter();
+    quotas.filter_map(|record| record.read().ok()).collect()
 }
 
 /// PUT of a quota's status, as a client of the server's own. It is boxed because it is a write within a write.

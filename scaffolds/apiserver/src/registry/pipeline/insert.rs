@@ -205,8 +205,7 @@ fn exists(work: &Work, object: &Value, there: &Record) -> Status {
             .push_str(", the server was not able to generate a unique name for the object");
         status = status.retry_after(1);
     }
-    let is_deleting = serde_json::from_slice(&there.object).is_ok_and(|there: Value| meta::is_deleting(&there));
-    if is_deleting {
+    if meta::is_deleting(&there.value()) {
         status.message.insert_str(0, "object is being deleted: ");
     }
     status

@@ -78,14 +78,12 @@ impl Live {
 
     fn of(work: &Work, key: &Key, record: &Record, object: Value) -> Result<Self, Status> {
         let as_stored = record::is_as_stored(work.resource(), record);
-        let stored = (!as_stored).then(|| serde_json::from_slice(&record.object));
+        let stored = (!as_stored).then(|| record.read()).transpose()?;
         Ok(Self {
             key: key.clone(),
             revision: record.revision,
             text: record.object.clone(),
-            stored: stored
-                .transpose()
-                .map_err(|error| Status::internal(&error.to_string()))?,
+            stored,
             object,
         })
     }

@@ -15,7 +15,6 @@ use super::{
     Decision, Workloads, event,
     fields::{controller, text},
     jobs::JOBS,
-    value,
     write::Write,
 };
 use crate::{effects::Cluster, meta, state::Core, status::Status, store::Key};
@@ -36,7 +35,7 @@ impl CronJobStates {
         match &*key.resource {
             CRON_JOBS => vec![key.clone()],
             JOBS => {
-                let job = core.store.get(key).map(|record| value(&record)).unwrap_or_default();
+                let job = core.store.get(key).map(|record| record.value()).unwrap_or_default();
                 let owner = controller(&job).filter(|owner| owner["kind"] == "CronJob");
                 let owner = owner.map(|owner| Key::new(CRON_JOBS, &key.namespace, text(owner, "/name")));
                 let before = match &owner {
@@ -60,7 +59,7 @@ impl CronJobStates {
     fn of(&self, core: &Core, key: &Key) -> Vec<Value> {
         let names = self.jobs.get(key).into_iter().flatten();
         let jobs = names.filter_map(|name| core.store.get(&Key::new(JOBS, &key.namespace, name)));
-        jobs.map(|job| value(&job)).collect()
+        jobs.map(|job| job.value()).collect()
     }
 }
 
@@ -99,7 +98,7 @@ impl Workloads {
             let stored = core
                 .store
                 .get(&job_key)
-                .map(|record| value(&record))
+                .map(|record| record.value())
                 .unwrap_or_default();
             if controller(&stored).is_some_and(|owner| owner["uid"] == meta::text(cron, "uid")) {
                 decide::started(&mut plan.status, &stored, due);

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::Daemons;
 use crate::{
-    controllers::workloads::{Workloads, fields::text, history, replica_set::Pod, value},
+    controllers::workloads::{Workloads, fields::text, history, replica_set::Pod},
     effects::Cluster,
     meta,
     status::Status,
@@ -25,7 +25,7 @@ impl Workloads {
         }
         let revisions = history::sorted(self.revisions(cluster, key, set).await?);
         let pods = self.claim(cluster, key, set).await?;
-        let pods: Vec<Pod> = pods.iter().map(|record| Pod::of(value(record))).collect();
+        let pods: Vec<Pod> = pods.iter().map(|record| Pod::of(record.value())).collect();
         let present = match history::present(set, &revisions) {
             Ok(present) => present,
             Err(write) => return self.revise(cluster, key, set, write.into()).await,

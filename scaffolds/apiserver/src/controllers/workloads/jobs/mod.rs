@@ -17,7 +17,6 @@ use serde_json::Value;
 use super::{
     Decision, Workloads,
     fields::{controller, items, text},
-    value,
     write::{PODS, TRACKING, Write, without_finalizer},
 };
 use crate::{
@@ -103,7 +102,7 @@ impl Workloads {
                 .core
                 .store
                 .get(&Key::new(JOBS, &key.namespace, text(owner, "/name")))?;
-            Some(value(&record)).filter(|job| owner["uid"] == meta::text(job, "uid"))
+            Some(record.value()).filter(|job| owner["uid"] == meta::text(job, "uid"))
         });
         match job.is_some_and(|job| end(&job).is_none()) {
             true => Ok(()),
@@ -116,5 +115,5 @@ impl Workloads {
 }
 
 fn of(records: &[Arc<Record>]) -> Vec<JobPod> {
-    records.iter().map(|record| JobPod::of(value(record))).collect()
+    records.iter().map(|record| JobPod::of(record.value())).collect()
 }

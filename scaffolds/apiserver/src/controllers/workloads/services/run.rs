@@ -10,7 +10,6 @@ use crate::{
         Workloads,
         fields::annotation,
         replica_set::Pod,
-        value,
         write::{ENDPOINTS, PODS, SERVICES, SLICES, Write},
     },
     effects::Cluster,
@@ -37,16 +36,16 @@ impl Workloads {
         let pods = self.families.dependents(key, PODS);
         let slices = self.families.dependents(key, SLICES);
         cluster.core.store.look(pods.len() + slices.len());
-        let mut pods: Vec<Pod> = pods.iter().map(|(_, pod)| Pod::of(value(pod))).collect();
+        let mut pods: Vec<Pod> = pods.iter().map(|(_, pod)| Pod::of(pod.value())).collect();
         pods.sort_by_cached_key(|pod| meta::text(&pod.object, "name").to_owned());
-        let slices: Vec<Value> = slices.iter().map(|(_, slice)| value(slice)).collect();
+        let slices: Vec<Value> = slices.iter().map(|(_, slice)| slice.value()).collect();
         let observed = ServiceView {
             service,
             pods: &pods,
             nodes: &self.nodes,
         };
         let endpoints = Key::new(ENDPOINTS, &key.namespace, &key.name);
-        let endpoints = cluster.core.store.get(&endpoints).map(|record| value(&record));
+        let endpoints = cluster.core.store.get(&endpoints).map(|record| record.value());
         let mut writes = observed.slices(&slices);
         writes.extend(observed.endpoints(endpoints.as_ref()));
         self.act(cluster, key, writes.into()).await

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{Observed, claims, decide, member, range};
 use crate::{
-    controllers::workloads::{Workloads, replica_set::Pod, value, write::CLAIMS},
+    controllers::workloads::{Workloads, replica_set::Pod, write::CLAIMS},
     effects::Cluster,
     status::Status,
     store::Key,
@@ -26,12 +26,12 @@ impl Workloads {
         let names = range(set).chain(past).flat_map(|ordinal| claims::wanted(set, ordinal));
         let claim = |(name, _): (String, &Value)| {
             let record = cluster.core.store.get(&Key::new(CLAIMS, &key.namespace, &name))?;
-            Some((name, value(&record)))
+            Some((name, record.value()))
         };
         let observed = Observed {
             set,
             claims: names.filter_map(claim).collect(),
-            pods: pods.iter().map(|record| Pod::of(value(record))).collect(),
+            pods: pods.iter().map(|record| Pod::of(record.value())).collect(),
             revisions,
         };
         let decision = decide(observed, cluster.core.now());

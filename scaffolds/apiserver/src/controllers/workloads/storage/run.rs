@@ -12,19 +12,19 @@ use crate::{
     controllers::workloads::{
         Workloads,
         fields::{items, text},
-        protection, value,
+        protection,
         write::{CLAIMS, CLASSES, PODS, VOLUMES},
     },
     effects::Cluster,
     state::Core,
     status::Status,
-    store::{Key, Range},
+    store::Key,
 };
 
 impl Workloads {
     /// Indexes the present state of a claim, a volume or a class, and queues what depends on it.
     pub(in crate::controllers::workloads) fn look_at_storage(&mut self, core: &Core, key: &Key) {
-        let object = core.store.get(key).map(|record| value(&record));
+        let object = core.store.get(key).map(|record| record.value());
         for concerned in self.storage.look(key, object.as_ref()) {
             self.queue.add(concerned);
         }
@@ -48,7 +48,7 @@ impl Workloads {
             return self.protected(cluster, key, claim).await;
         }
         let core = &cluster.core;
-        let volume = |name: &String| core.store.get(&Key::new(VOLUMES, "", name)).map(|it| value(&it));
+        let volume = |name: &String| core.store.get(&Key::new(VOLUMES, "", name)).map(|it| it.value());
         let named = self.storage.volumes.get(key).or(self.storage.reserved.get(key));
         let is_pending = named.is_none();
         let free = self.storage.free.iter().filter(|_| is_pending);
@@ -73,7 +73,7 @@ impl Workloads {
     ) -> Result<(), Status> {
         let claim = self.storage.claims.get(&key.name);
         let claim = claim.and_then(|claim| cluster.core.store.get(claim));
-        let decision = volume::decide(volume, claim.map(|it| value(&it)).as_ref());
+        let decision = volume::decide(volume, claim.map(|it| it.value()).as_ref());
         match decision.writes.is_empty() && protection::is_waiting(key, volume) {
             true => self.protected(cluster, key, volume).await,
             false => self.act(cluster, key, decision).await,
@@ -87,15 +87,14 @@ impl Workloads {
             false => cluster.core.store.contents(&key.namespace),
         };
         pods.retain(|record| &*record.key.resource == PODS);
-        let pods: Vec<Value> = pods.iter().map(|record| value(record)).collect();
+        let pods: Vec<Value> = pods.iter().map(|record| record.value()).collect();
         self.act(cluster, key, protection::decide(key, object, &pods)).await
     }
 }
 
 fn classes(core: &Core) -> Vec<Value> {
-    let page = core.store.list(&Range::new(CLASSES, ""), None, None, 0);
-    let records = page.into_iter().flat_map(|page| page.records);
-    records.map(|record| value(&record)).collect()
+    let records = core.store.all(CLASSES, "").into_iter();
+    records.map(|record| record.value()).collect()
 }
 
 /// The reason why a Pod cannot be assigned to a node yet: a claim is missing, or not bound.
@@ -106,7 +105,7 @@ pub(in crate::controllers::workloads) fn waits(core: &Core, key: &Key, pod: &Val
         let claim = (!name.is_empty()).then(|| core.store.get(&Key::new(CLAIMS, &key.namespace, name)));
         match claim? {
             None => Some(format!("persistentvolumeclaim {name:?} not found.")),
-            Some(claim) if text(&value(&claim), "/status/phase") == "Bound" => None,
+            Some(claim) if text(&claim.value(), "/status/phase") == "Bound" => None,
             Some(_) => Some("pod has unbound immediate PersistentVolumeClaims.".to_owned()),
         }
     })
