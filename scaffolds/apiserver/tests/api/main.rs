@@ -18,6 +18,7 @@ mod protobuf;
 mod quotas;
 mod registry_writers;
 mod restart;
+mod served;
 mod service_accounts;
 mod store;
 mod store_persist;

@@ -1,33 +1,15 @@
 //! Watches over WebSockets, compared with those of kube-apiserver 1.37.2.
 #![cfg(feature = "serve")]
 
-use std::{
-    net::{IpAddr, Ipv4Addr},
-    sync::Arc,
-    time::Duration,
-};
-
-use kubewright_apiserver::{
-    ApiServer, Options, User,
-    serve::{Certificates, Endpoint, Running},
-};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,
     time::timeout,
 };
-use tokio_rustls::{
-    TlsConnector,
-    client::TlsStream,
-    rustls::{
-        ClientConfig, RootCertStore,
-        crypto::ring,
-        pki_types::{CertificateDer, ServerName, pem::PemObject},
-    },
-};
+use tokio_rustls::client::TlsStream;
 
-/// The time limit for anything that should happen at once.
-const PATIENCE: Duration = Duration::from_secs(20);
+use crate::served::{PATIENCE, Server, start_as};
+
 const WATCH: &str = "/api/v1/namespaces?watch=true&fieldSelector=metadata.name%3Ddefault";
 /// The key of RFC 6455, 1.3, whose answer is `s3pPLMBiTxaQ9kYGzzhZRbK+xOo=`.
 const HEADERS: [(&str, &str); 6] = [
@@ -40,43 +22,10 @@ const HEADERS: [(&str, &str); 6] = [
 ];
 const NORMAL_CLOSE: &[u8] = b"\x88\x02\x03\xe8";
 
-struct Server {
-    running: Running,
-    roots: RootCertStore,
-}
-
-async fn start() -> Server {
-    let loopback = IpAddr::from(Ipv4Addr::LOCALHOST);
-    let (certificates, [chain, _]) = Certificates::generate(loopback).unwrap();
-    let endpoint = Endpoint::bind((loopback, 0).into(), certificates).await.unwrap();
-    let options = Options {
-        tokens: vec![("secret".to_owned(), User::admin())],
-        ..Options::default()
-    };
-    let mut roots = RootCertStore::empty();
-    for certificate in CertificateDer::pem_slice_iter(chain.as_bytes()) {
-        roots.add(certificate.unwrap()).unwrap();
-    }
-    Server {
-        running: endpoint.serve(ApiServer::new(options)),
-        roots,
-    }
-}
-
 impl Server {
     /// Sends a request with the headers of a WebSocket, some of which are changed, or left out where they are empty.
     async fn ask(&self, path: &str, changes: &[(&str, &str)]) -> TlsStream<TcpStream> {
-        let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
-            .with_safe_default_protocol_versions()
-            .unwrap()
-            .with_root_certificates(self.roots.clone())
-            .with_no_client_auth();
-        let stream = TcpStream::connect(self.running.address()).await.unwrap();
-        let name = ServerName::try_from("localhost").unwrap();
-        let mut stream = TlsConnector::from(Arc::new(config))
-            .connect(name, stream)
-            .await
-            .unwrap();
+        let mut stream = self.connect(&[]).await.unwrap();
         let mut request = format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n");
         let unchanged = HEADERS
             .iter()
@@ -121,7 +70,7 @@ fn texts(mut frames: &[u8]) -> Vec<String> {
 
 #[tokio::test]
 async fn each_event_is_a_text_and_the_end_of_the_watch_closes_the_connection() {
-    let server = start().await;
+    let server = start_as(|endpoint| endpoint).await;
     let (head, frames) = server.answer(&format!("{WATCH}&timeoutSeconds=1"), &[]).await;
     assert!(head.starts_with("http/1.1 101 switching protocols\r\n"), "{head}");
     for field in [
@@ -143,7 +92,7 @@ async fn each_event_is_a_text_and_the_end_of_the_watch_closes_the_connection() {
 
 #[tokio::test]
 async fn a_client_is_answered_while_it_watches_and_may_leave() {
-    let server = start().await;
+    let server = start_as(|endpoint| endpoint).await;
     let masked = |first: u8, payload: &[u8]| {
         let mut frame = vec![first, 0x80 | payload.len() as u8, 0, 0, 0, 0];
         frame.extend(payload);
@@ -173,7 +122,7 @@ async fn a_client_is_answered_while_it_watches_and_may_leave() {
 
 #[tokio::test]
 async fn a_shutdown_closes_the_watches() {
-    let server = start().await;
+    let server = start_as(|endpoint| endpoint).await;
     let mut stream = server.ask(WATCH, &[]).await;
     assert!(timeout(PATIENCE, stream.read(&mut [0; 9])).await.unwrap().unwrap() > 0);
     timeout(PATIENCE, server.running.shutdown())
@@ -188,7 +137,7 @@ async fn a_shutdown_closes_the_watches() {
 
 #[tokio::test]
 async fn wrong_handshakes_get_the_refusals_of_upstream() {
-    let server = start().await;
+    let server = start_as(|endpoint| endpoint).await;
     for (changes, code, why) in [
         ([("Origin", "")], 403, ""),
         ([("Origin", "x y")], 403, ""),
@@ -216,7 +165,7 @@ async fn wrong_handshakes_get_the_refusals_of_upstream() {
 
 #[tokio::test]
 async fn what_is_no_watch_or_is_refused_is_answered_over_http() {
-    let server = start().await;
+    let server = start_as(|endpoint| endpoint).await;
     for (path, changes, code) in [
         (
             "/api/v1/namespaces/default",
