@@ -78,8 +78,11 @@ fn of_kubernetes(module: &str, kind: &str) -> Option<Value> {
 }
 
 /// The name of a kind's sample in its storage version. Kinds that share a name have samples of different names, because their children
-/// would otherwise have the same ones.
+/// would otherwise have the same ones. It follows the name of the first controller, which no later kind changes.
 pub fn name(project: &Project, owner: &Kind) -> String {
+    if let Some(first) = owner.controllers.iter().find(|it| it.is_first_of(owner)) {
+        return format!("{}-sample", first.name.as_str().replace('_', "-"));
+    }
     let kind = owner.name.as_str().to_ascii_lowercase();
     let same = |other: &&Kind| other.name.as_str().eq_ignore_ascii_case(&kind);
     match project.kinds.iter().find(same) {

@@ -121,6 +121,14 @@ fn one_kind_in_two_groups_gets_two_controllers() {
     create(dir.path(), "other", "FooBar").succeeds();
     // Each has children of its own, though the owners may have one name.
     assert_eq!(suffixes(dir.path()), ["foobar: foobar", "other_foobar: other-foobar"]);
+    // The sample of the first stays as it was written, and that of the second does when the first is deleted.
+    let sample = read(dir.path(), "config/samples/other_v1_foobar.yaml");
+    assert!(sample.contains("name: other-foobar-sample"), "{sample}");
+    for group in ["test", "other"] {
+        let delete = ["delete", "api", "--group", group, "--version", "v1", "--kind", "FooBar"];
+        let run = kubewright(dir.path(), &delete).succeeds();
+        assert!(!run.stderr.contains("kept"), "{}", run.stderr);
+    }
 }
 
 #[test]
