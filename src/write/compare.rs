@@ -4,7 +4,7 @@
 use super::change::Change;
 use super::merge::{Seeded, Succession, has_conflicts, join, succeed};
 use super::root::Root;
-use super::union::is_union;
+use super::union::{is_reformatted, is_union};
 use crate::plan::{FileKind, RelPath};
 use crate::render::File;
 use crate::render::header::{self, Found};
@@ -196,8 +196,11 @@ fn manage(file: &Managed, found: Option<Vec<u8>>, outcome: &mut Outcome, refused
             let wanted = with_above(above, text, after);
             outcome.replace(path, found, wanted, after);
         }
+        Found::Edited { .. } if is_reformatted(text, &after.text) => {}
         Found::Edited { .. } if before.is_some_and(|before| before.text == after.text) => {}
-        Found::Edited { above } if is_union(text, above, &after.text) => {
+        Found::Edited { above }
+            if is_union(text, above, &after.text) || before.is_some_and(|it| is_reformatted(text, &it.text)) =>
+        {
             let wanted = with_above(above, text, after);
             outcome.replace(path, found, wanted, after);
         }
@@ -337,7 +340,7 @@ pub(super) fn is_ours(bytes: &[u8], file: &File) -> bool {
         return false;
     };
     if file.kind == FileKind::Managed {
-        return matches!(header::find(text), Found::Intact { .. });
+        return matches!(header::find(text), Found::Intact { .. }) || is_reformatted(text, &file.text);
     }
     let text = text.replace("\r\n", "\n");
     text.strip_suffix(&file.text).is_some_and(is_comment)

@@ -4,7 +4,7 @@ use super::beneath::EntryType;
 use super::change::Change;
 use super::compare::is_ours;
 use super::root::Root;
-use super::union::is_union;
+use super::union::{is_reformatted, is_union};
 use super::workspace::match_name;
 use crate::plan::{Catalogue, FileKind, RelPath};
 use crate::project::file;
@@ -61,6 +61,7 @@ pub fn state(root: &Root, path: &RelPath, kind: FileKind, wanted: Option<&File>)
         }
         (FileKind::Managed, Some(file)) => match header::find(&text) {
             Found::None => State::Ejected,
+            Found::Edited { .. } if is_reformatted(&text, &file.text) => State::Clean,
             Found::Edited { above } if is_union(&text, above, &file.text) => State::Stale,
             Found::Edited { .. } | Found::Conflicted { .. } => State::Edited,
             Found::Intact { above } if text[above.len()..].replace("\r\n", "\n") == file.text => State::Clean,

@@ -1,4 +1,4 @@
-//! Managed files that a merge left with the lines of both branches, resolved in an editor with "accept both".
+//! Managed files that tools changed: a merge that left the lines of both branches, resolved in an editor with "accept both", and rustfmt.
 
 use crate::render::header;
 use std::collections::BTreeSet;
@@ -9,6 +9,13 @@ pub(super) fn is_union(text: &str, above: &str, after: &str) -> bool {
     let (wanted, above) = (lines(after), lines(above));
     let is_known = |line: &&str| wanted.contains(line) || above.contains(line);
     header::count(text) > 1 && lines(text).iter().all(is_known)
+}
+
+/// Whether the text is `other` in another form, as rustfmt writes a file of Rust with the options of a project.
+pub(super) fn is_reformatted(text: &str, other: &str) -> bool {
+    let is_form = |c: char| c.is_whitespace() || [',', '{', '}'].contains(&c);
+    let tokens = |text| header::below(text).chars().filter(|c| !is_form(*c));
+    header::count(text) == 1 && other.starts_with("//") && tokens(text).eq(tokens(other))
 }
 
 /// The lines without empty ones and headers.
@@ -40,6 +47,16 @@ mod tests {
         assert!(!is_union(&left), "a line was deleted");
         assert!(!is_union(&format!("{left}{right}pub mod mine;\n")), "a line was added");
         assert!(!is_union(&format!("{left}<<<<<<< ours\n{right}")), "a marker was left");
+    }
+
+    #[test]
+    fn rust_in_another_form_is_not_an_edit_and_yaml_is() {
+        let [short, long] = ["f(a, b);\n", "f(\n\ta,\n\tb,\n);\n"].map(stamped);
+        assert!(is_reformatted(&long, &short));
+        assert!(!is_reformatted(&long.replace("\tb", "\tc"), &short));
+        assert!(!is_reformatted(&format!("{long}{long}"), &format!("{short}{short}")));
+        let yaml = |text| header::stamp(&"a.yaml".parse().unwrap(), "0.1.0", text);
+        assert!(!is_reformatted(&yaml("a:\n  b: c\n"), &yaml("a:\nb: c\n")));
     }
 
     #[test]

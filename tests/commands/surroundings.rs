@@ -1,6 +1,6 @@
 //! What is around a command: the folder it runs in, files that were there before, standard output, options of other commands.
 
-use crate::cli::{self, Run, binary, create, kubewright, project, read, tree};
+use crate::cli::{self, Run, binary, create, kubewright, project, project_without_crates, read, tree};
 use std::fs::{self, File};
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -153,6 +153,36 @@ fn files_are_written_in_the_style_of_the_project_whatever_is_above_it() {
     assert!(said.status.success(), "{}", String::from_utf8_lossy(&said.stdout));
     fs::remove_file(project.join("rustfmt.toml")).unwrap();
     assert!(!rustfmt().status.success(), "the style above would apply");
+}
+
+#[test]
+fn managed_files_in_the_style_of_the_project_are_not_edited() {
+    let dir = project_without_crates();
+    let create = |kind| create(dir.path(), "test", kind).succeeds();
+    create("FooBar");
+    let format = || {
+        fs::write(dir.path().join("rustfmt.toml"), "hard_tabs = true\nmax_width = 60\n").unwrap();
+        let files = ["src/controllers/mod.rs", "api/src/lib.rs"];
+        let mut rustfmt = Command::new("rustfmt");
+        let rustfmt = rustfmt.current_dir(dir.path()).arg("--edition=2024").args(files);
+        assert!(rustfmt.status().unwrap().success());
+        let text = fs::read_to_string(dir.path().join(files[0])).unwrap();
+        assert!(text.contains("\n\tbuilt_from(["), "{text}");
+    };
+    format();
+    create("Other");
+    format();
+    let said = run_in(dir.path(), &["sync"]).succeeds().stderr;
+    assert!(said.contains("nothing to do"), "{said}");
+    let plan = run_in(dir.path(), &["plan"]).succeeds().stdout;
+    assert!(
+        !plan
+            .lines()
+            .any(|line| line.contains(" managed ") && !line.contains("clean")),
+        "{plan}"
+    );
+    let delete = ["delete", "api", "--group=test", "--version=v1", "--kind=Other"];
+    run_in(dir.path(), &delete).succeeds();
 }
 
 #[test]
