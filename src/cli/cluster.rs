@@ -29,7 +29,7 @@ impl Cluster {
         Ok((Self { runtime, client }, version))
     }
 
-    /// The CRDs of these names, in their order; `None` for those that are not installed. Of their metadata they have the annotations.
+    /// The CRDs of these names, in their order; `None` for those that are not installed.
     ///
     /// # Errors
     /// The reason that a definition cannot be read, on one line.
@@ -41,10 +41,7 @@ impl Cluster {
             for name in names {
                 let crd = api.get_opt(name).await;
                 let crd = crd.map_err(|error| format!("`{name}` cannot be read: {}", deepest(&error)))?;
-                found.push(crd.map(|mut crd| {
-                    crd.data["metadata"] = json!({"annotations": crd.metadata.annotations});
-                    crd.data
-                }));
+                found.push(crd.map(|crd| json!(crd)));
             }
             Ok(found)
         };

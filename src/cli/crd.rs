@@ -21,7 +21,7 @@ pub fn foreign(
 ) -> Result<RequestedKind> {
     let wanted = Wanted { group, kind, version };
     let subject = || -> Result<RequestedKind> {
-        let found = Definition::find(&read(from, Conversion::LeftOut)?, &wanted)?;
+        let found = of_no_cluster(Definition::find(&read(from)?, &wanted)?, Conversion::LeftOut);
         let group = found.group()?;
         let version = found.version(wanted.version.as_ref())?;
         Ok(RequestedKind {
@@ -40,7 +40,7 @@ pub fn adopted(project: &Project, from: &str, group: Option<Group>, kind: Option
         version: None,
     };
     let subject = || -> Result<RequestedKind> {
-        let found = Definition::find(&read(from, Conversion::Kept)?, &wanted)?;
+        let found = of_no_cluster(Definition::find(&read(from)?, &wanted)?, Conversion::Kept);
         let group = project.group_within(&found)?;
         let (stored, others) = found.versions_to_adopt()?;
         render::check_types(&found.crd)?;
@@ -103,7 +103,7 @@ fn unusable(from: &str) -> String {
     format!("cannot use `{}`", if from == "-" { "the standard input" } else { from })
 }
 
-/// The treatment of the conversion of a CRD from a cluster, which calls a webhook there.
+/// The treatment of the conversion of a CRD, which calls a webhook of its owner.
 #[derive(Clone, Copy, PartialEq)]
 enum Conversion {
     Kept,
@@ -112,7 +112,7 @@ enum Conversion {
 }
 
 /// A text with a CRD.
-fn read(from: &str, conversion: Conversion) -> Result<String> {
+fn read(from: &str) -> Result<String> {
     if from.starts_with("http://") || from.starts_with("https://") {
         return Err(Usage::error(format!(
             "`--from-crd` takes a file, not an address\n\n\
@@ -124,11 +124,8 @@ fn read(from: &str, conversion: Conversion) -> Result<String> {
         path => given::file(path.as_ref()),
     };
     match found {
-        Ok(text) => Ok(match stored_in_a_cluster(&text) {
-            Some((name, stored)) => reduced(&name, stored, conversion),
-            None => text,
-        }),
-        Err(error) if error.kind() == ErrorKind::NotFound && is_name(from) => in_cluster(from, conversion),
+        Ok(text) => Ok(text),
+        Err(error) if error.kind() == ErrorKind::NotFound && is_name(from) => in_cluster(from),
         Err(error) => Err(error).with_context(|| {
             format!(
                 "cannot read `{from}`\n\nhint: `--from-crd` takes the CRD's YAML file, `-` for the standard input, or the name of a CRD \
@@ -145,7 +142,7 @@ fn is_name(text: &str) -> bool {
     text.matches('.').count() >= 2 && !file && text.chars().all(letter)
 }
 
-fn in_cluster(name: &str, conversion: Conversion) -> Result<String> {
+fn in_cluster(name: &str) -> Result<String> {
     let hint = "hint: see `kubectl config current-context`, or name a file";
     let (cluster, version) = Cluster::find().map_err(|why| {
         let (why, hint) = why.split_once("\n\n").unwrap_or((&why, hint));
@@ -159,43 +156,31 @@ fn in_cluster(name: &str, conversion: Conversion) -> Result<String> {
             "there is no file `{name}`, and no CRD of that name in {version}\n\n{hint}"
         ));
     };
-    Ok(reduced(name, stored, conversion))
+    Ok(Definition::from(stored).text)
 }
 
-/// The name and the CRD of a text that a cluster has printed, such as the output of `kubectl get crd NAME --output yaml`. No other cluster accepts its
-/// uid.
-fn stored_in_a_cluster(text: &str) -> Option<(String, Value)> {
-    // In JSON, the name has quotes.
-    if !text.contains("uid") {
-        return None;
+/// The CRD without what belongs to its cluster: no other one accepts its uid, or has its converter.
+fn of_no_cluster(found: Definition, conversion: Conversion) -> Definition {
+    let (spec, metadata) = (&found.crd["spec"], &found.crd["metadata"]);
+    let calls = conversion == Conversion::LeftOut && spec["conversion"]["strategy"] == "Webhook";
+    if !calls && !metadata["uid"].is_string() {
+        return found;
     }
-    // This decoder has limits: the text may be anybody's.
-    let found: Value = serde_saphyr::from_str(text).ok()?;
-    let is_stored = found["kind"] == "CustomResourceDefinition" && found["metadata"]["uid"].is_string();
-    let name = found["metadata"]["name"].as_str().filter(|_| is_stored)?.to_owned();
-    Some((name, found))
-}
-
-/// The CRD without what belongs to its cluster.
-fn reduced(name: &str, mut stored: Value, conversion: Conversion) -> String {
-    if conversion == Conversion::LeftOut
-        && let Some(spec) = stored["spec"].as_object_mut()
-    {
+    let mut spec = spec.clone();
+    if let (Conversion::LeftOut, Some(spec)) = (conversion, spec.as_object_mut()) {
         spec.remove("conversion");
     }
-    let mut metadata = json!({"name": name});
-    let own: BTreeMap<_, _> = render::own_annotations(&stored).into_iter().collect();
+    let mut reduced = json!({"name": metadata["name"]});
+    let own: BTreeMap<_, _> = render::own_annotations(&found.crd).into_iter().collect();
     if !own.is_empty() {
-        metadata["annotations"] = json!(own);
+        reduced["annotations"] = json!(own);
     }
-    let crd = json!({
-        "apiVersion": "apiextensions.k8s.io/v1",
-        "kind": "CustomResourceDefinition",
-        "metadata": metadata,
-        "spec": stored["spec"],
-    });
-    // A value of JSON has no keys or numbers that YAML lacks.
-    serde_yaml::to_string(&crd).expect("JSON is YAML")
+    Definition::from(json!({
+        "apiVersion": found.crd["apiVersion"],
+        "kind": found.crd["kind"],
+        "metadata": reduced,
+        "spec": spec,
+    }))
 }
 
 #[cfg(test)]

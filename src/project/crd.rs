@@ -16,6 +16,14 @@ pub struct Definition {
     pub crd: Value,
 }
 
+impl From<Value> for Definition {
+    fn from(crd: Value) -> Self {
+        // A value of JSON has no keys or numbers that YAML lacks.
+        let text = serde_yaml::to_string(&crd).expect("JSON is YAML");
+        Self { text, crd }
+    }
+}
+
 /// The wanted CRD, as far as the user specified it.
 #[derive(Clone, Debug, Default)]
 pub struct Wanted {
@@ -174,12 +182,19 @@ fn documents(text: &str) -> Result<Vec<Definition>> {
         if !document.contains(KIND) {
             continue;
         }
-        let value: Value = serde_saphyr::from_str(&document).context("it is not YAML")?;
+        // This decoder has limits: the text may be anybody's.
+        let mut value: Value = serde_saphyr::from_str(&document).context("it is not YAML")?;
         if value["kind"] == KIND {
             found.push(Definition {
                 text: document,
                 crd: value,
             });
+        } else if value["kind"] == "List"
+            && let Value::Array(items) = value["items"].take()
+        {
+            // As `kubectl get crds --output yaml` prints them.
+            let items = items.into_iter().filter(|item| item["kind"] == KIND);
+            found.extend(items.map(Definition::from));
         }
     }
     Ok(found)
