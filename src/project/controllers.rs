@@ -1,7 +1,7 @@
 //! Controllers of a kind. The name of each is unique in the project, and so is its file; each uses one version of the kind.
 
 use super::change::NewApi;
-use super::{ChildSuffix, ControllerName, Kind, Pattern, Project, Version, pattern, rust};
+use super::{ChildSuffix, ControllerName, Kind, Origin, Pattern, Project, Version, pattern, rust};
 use anyhow::{Result, bail};
 use serde::{Deserialize, Serialize};
 
@@ -159,9 +159,14 @@ impl Project {
             bail!("`{name}` is not a controller of this project\n\nhint: {hint}");
         };
         if kind.version(version).is_none() {
+            let flag = match kind.origin {
+                Origin::Project => String::new(),
+                Origin::Kubernetes => " --resource=false".to_owned(),
+                Origin::Crd => format!(" --from-crd {}", self.crd_path(kind)),
+            };
             bail!(
                 "`{0}` has no version `{version}`, only {1}\n\n\
-                 hint: add it with `kubewright create api --group {2} --version {version} --kind {0}`",
+                 hint: add it with `kubewright create api --group {2} --version {version} --kind {0}{flag}`",
                 kind.name,
                 kind.version_names(),
                 kind.group

@@ -404,6 +404,8 @@ fn foreign_crds_are_neither_installed_nor_changed() {
     ];
     kubewright(dir.path(), &[&of[..], &["--resource=false"]].concat()).succeeds();
     assert!(read("src/controllers/well.rs").contains(".foreign()"));
+    let hint = format!("create api --group water.example.org --version v3 --kind Well --from-crd {crd}`");
+    kubewright(dir.path(), &["edit", "controller", "well", "--version", "v3"]).refuses(1, &[&hint]);
 
     // A newer CRD: its text, then `sync`.
     let newer = read(crd).replace("depth:", "depthInMetres:").replace("[depth, ", "[");
