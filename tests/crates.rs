@@ -138,6 +138,10 @@ fn what_a_user_changed_moves_along_and_what_is_in_the_way_is_named() {
     replace(&dir, "README.md", "# foobar-operator\n", "# Ours\n");
     fs::remove_file(dir.path().join("AGENTS.md")).unwrap();
     replace(&dir, "dev/Cargo.toml", "[\"serve\"]", "[\"serve\", \"http2\"]");
+    replace(&dir, "Cargo.toml", "\"dev\", ", "\"dev\", \"tools/mine\", ");
+    fs::create_dir_all(dir.path().join("tools/mine")).unwrap();
+    let mine = "[dependencies]\nkubewright-runtime = { path = \"../../crates/runtime\", features = [\"a\"] }\n";
+    fs::write(dir.path().join("tools/mine/Cargo.toml"), mine).unwrap();
     let run = moved(&dir, "registry").succeeds();
     let manifest = read(&dir, "Cargo.toml");
     assert!(
@@ -154,6 +158,8 @@ fn what_a_user_changed_moves_along_and_what_is_in_the_way_is_named() {
         "`AGENTS.md` would change, but you have deleted it",
         "`dev/Cargo.toml` is yours and was not changed; make these changes by hand:",
         "  + kubewright-apiserver = { workspace = true, features = [\"serve\"] }",
+        "`tools/mine/Cargo.toml` is yours and was not changed; make these changes by hand:",
+        "  + kubewright-runtime = { workspace = true, features = [\"a\"] }",
     ] {
         assert!(run.stderr.contains(said), "{}", run.stderr);
     }

@@ -6,7 +6,9 @@ use super::transition::{Seeded, Transition};
 use crate::plan::{FileKind, Plan, RelPath, Source};
 use crate::project::{Crates, Project};
 use crate::render::vendor::Texts;
-use crate::write::{Change, Origin, State, text_diff, used_crates, vendored_files, vendored_origin, vendored_state};
+use crate::write::{
+    Change, Origin, State, path_lines, text_diff, used_crates, vendored_files, vendored_origin, vendored_state,
+};
 use anyhow::{Result, bail};
 use std::collections::BTreeSet;
 
@@ -25,7 +27,10 @@ pub fn change(session: Session, crates: Crates, dry_run: bool) -> Result<()> {
     for source in &unused {
         transition.leave_out(|path| is_of(source, path));
     }
-    let outcome = transition.outcome(&session, false)?;
+    let mut outcome = transition.outcome(&session, false)?;
+    if crates == Crates::Registry {
+        outcome.by_hand.extend(path_lines(&session.root)?);
+    }
     session.finish(&project, outcome, dry_run)?;
     for source in unused {
         report::note(&format!(

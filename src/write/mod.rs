@@ -31,6 +31,6 @@ pub use merge::{Succession, has_conflicts, has_extension_line, lost_lines};
 pub use record::Records;
 pub use root::{Access, Root, around, quoted};
 pub use state::{State, leftovers, state};
-pub use used::used_crates;
+pub use used::{path_lines, used_crates};
 pub use vendored::{Origin, is_left_behind, vendored_files, vendored_origin, vendored_stamp, vendored_state};
 pub use workspace::parent_line;

@@ -1,6 +1,8 @@
 //! The crates of kubewright that a project uses, by the manifests of its packages. It does not know the sources of the crates.
 
+use super::compare::ByHand;
 use super::root::Root;
+use crate::plan::RelPath;
 use crate::render::Sources;
 use anyhow::Result;
 use std::collections::BTreeSet;
@@ -21,7 +23,7 @@ pub fn used_crates(root: &Root) -> Result<BTreeSet<String>> {
     let is_named = |name: &String| {
         manifests
             .iter()
-            .any(|text| text.contains(&format!("kubewright-{name}")))
+            .any(|(_, text)| text.contains(&format!("kubewright-{name}")))
     };
     let mut used: BTreeSet<String> = all.iter().filter(|name| is_named(name)).cloned().collect();
     loop {
@@ -44,15 +46,40 @@ pub(super) fn depends(manifest: Option<&str>, name: &str) -> bool {
     dependencies.contains(&format!("\"../{name}\""))
 }
 
-/// The manifests of the workspace, without `[workspace.dependencies]`, and of its members; `None` if it cannot be told which these are.
-fn manifests(root: &Root) -> Result<Option<Vec<String>>> {
-    let read = |path: &str| -> Result<Option<String>> {
-        let Ok(path) = path.parse() else { return Ok(None) };
-        Ok(root
-            .read(&path)?
-            .map(|text| String::from_utf8_lossy(&text).into_owned()))
+/// The lines in manifests of members that name the folder of a crate, to change by hand before the folder is deleted.
+///
+/// # Errors
+/// When a manifest cannot be read from the disk.
+pub fn path_lines(root: &Root) -> Result<Vec<ByHand>> {
+    let all = Sources::own().crates();
+    let by_workspace = |line: &str| {
+        let (_, path) = line.split_once("path = \"")?;
+        let (path, _) = path.split_once('"')?;
+        let (_, name) = path.rsplit_once("../crates/")?;
+        let is_ours = all.iter().any(|it| it == name.trim_end_matches('/'));
+        is_ours.then(|| line.replace(&format!("path = \"{path}\""), "workspace = true"))
     };
-    let Some(Ok(mut top)) = read("Cargo.toml")?.map(|text| text.parse::<DocumentMut>()) else {
+    let mut found = Vec::new();
+    for (path, text) in manifests(root)?.unwrap_or_default() {
+        let lines = text
+            .lines()
+            .filter_map(|line| Some((line.to_owned(), by_workspace(line)?)));
+        let (remove, add): (Vec<_>, Vec<_>) = lines.unzip();
+        if !add.is_empty() {
+            found.push(ByHand { path, add, remove });
+        }
+    }
+    Ok(found)
+}
+
+/// The manifests of the workspace, without `[workspace.dependencies]`, and of its members; `None` if it cannot be told which these are.
+fn manifests(root: &Root) -> Result<Option<Vec<(RelPath, String)>>> {
+    let read = |path: &RelPath| -> Result<Option<String>> {
+        let bytes = root.read(path)?;
+        Ok(bytes.map(|text| String::from_utf8_lossy(&text).into_owned()))
+    };
+    let path: RelPath = "Cargo.toml".parse()?;
+    let Some(Ok(mut top)) = read(&path)?.map(|text| text.parse::<DocumentMut>()) else {
         return Ok(None);
     };
     let mut members = Vec::new();
@@ -68,9 +95,11 @@ fn manifests(root: &Root) -> Result<Option<Vec<String>>> {
     if members.iter().any(|member| member.contains(['*', '?', '['])) {
         return Ok(None);
     }
-    let mut texts = vec![top.to_string()];
+    let mut texts = vec![(path, top.to_string())];
     for member in members {
-        texts.extend(read(&format!("{member}/Cargo.toml"))?);
+        if let Ok(path) = format!("{member}/Cargo.toml").parse::<RelPath>() {
+            texts.extend(read(&path)?.map(|text| (path, text)));
+        }
     }
     Ok(Some(texts))
 }
