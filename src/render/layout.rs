@@ -1,6 +1,7 @@
 //! Filters and functions for templates: they format Rust as rustfmt does for names of any length, and quote free text.
 
 use crate::project::rust;
+use serde_json::json;
 use tera::{Kwargs, State, Tera, TeraResult};
 
 /// rustfmt's default `max_width`.
@@ -12,14 +13,11 @@ const OR: &str = "~~~";
 pub fn register(tera: &mut Tera) {
     tera.register_filter("fit", fit);
     // A JSON string is a string of YAML and, except for control characters, which names cannot have, of TOML.
-    tera.register_filter("yaml", |text: &str, _: Kwargs, _: &State| quoted(text));
-    tera.register_filter("toml", |text: &str, _: Kwargs, _: &State| quoted(text));
+    for name in ["toml", "yaml"] {
+        tera.register_filter(name, |text: &str, _: Kwargs, _: &State| json!(text).to_string());
+    }
     tera.register_filter("rust", |text: &str, _: Kwargs, _: &State| format!("{text:?}"));
     tera.register_function("uses", uses);
-}
-
-fn quoted(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
 }
 
 /// The first layout whose lines are all short enough, or the last one. A line `~~~` separates layouts.
