@@ -594,3 +594,14 @@ fn recipes_run_in_dash() {
         assert!(run.status.success() && said.is_empty(), "{target}: {said}");
     }
 }
+
+#[test]
+fn the_alert_that_a_chart_can_leave_out_is_one_of_a_project() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let read = |path: &str| fs::read_to_string(root.join(path)).unwrap();
+    let chart = read("scaffolds/manifests/src/chart/switches.rs");
+    let (_, name) = chart.split_once("const NO_LEADER: &str = \"").unwrap();
+    let (name, _) = name.split_once('"').unwrap();
+    let rules = read("templates/project/config/prometheus/rules.yaml.tera");
+    assert!(rules.contains(&format!("- alert: {name}\n")), "{name}");
+}
