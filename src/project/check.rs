@@ -3,6 +3,7 @@
 
 use super::clash::clash;
 use super::controllers::same_module;
+use super::names::RANKED;
 use super::{Group, Kind, KindName, Origin, Project, Version, kubernetes, pattern};
 use anyhow::{Result, bail};
 
@@ -81,7 +82,11 @@ fn check_versions(kind: &Kind) -> Result<()> {
     if kind.versions.is_empty() {
         bail!("`{name}` of `{}` has no version", kind.group);
     }
+    let is_ours = kind.origin.is_project() && !kind.adopted;
     for (at, version) in kind.versions.iter().enumerate() {
+        if is_ours && !version.name.is_ranked() {
+            bail!("version `{}` of `{name}` {RANKED}", version.name);
+        }
         let rest = &kind.versions[at + 1..];
         if rest.iter().any(|other| other.name == version.name) {
             bail!(

@@ -81,7 +81,7 @@ name!(
     group
 );
 name!(
-    /// An API version: `v1`, `v1beta2`, `v2alpha1`.
+    /// An API version, which is also a Rust module: `v1`, `v1beta2`.
     Version,
     version
 );
@@ -196,21 +196,29 @@ fn group(text: &str) -> Result<(), String> {
     subdomain(text)
 }
 
+/// The form of versions that Kubernetes ranks.
+pub(super) const RANKED: &str = "must look like `v1`, `v1beta2` or `v2alpha1`";
+
+impl Version {
+    /// Whether Kubernetes ranks it by its numbers.
+    pub(super) fn is_ranked(&self) -> bool {
+        let rest = self.0[1..].trim_start_matches(|c: char| c.is_ascii_digit());
+        let number = rest.strip_prefix("alpha").or_else(|| rest.strip_prefix("beta"));
+        rest.is_empty() || number.is_some_and(is_number)
+    }
+}
+
+fn is_number(text: &str) -> bool {
+    text.starts_with(|c: char| ('1'..='9').contains(&c)) && text.chars().all(|c| c.is_ascii_digit())
+}
+
+/// The owner of another kind may have versions such as `v1api20200601`.
 fn version(text: &str) -> Result<(), String> {
-    let number = |text: &str| !text.is_empty() && !text.starts_with('0') && text.chars().all(|c| c.is_ascii_digit());
-    let parsed = text.strip_prefix('v').is_some_and(|rest| {
-        let (major, pre) = match rest.find("alpha").or_else(|| rest.find("beta")) {
-            Some(at) => (
-                &rest[..at],
-                Some(rest[at..].trim_start_matches("alpha").trim_start_matches("beta")),
-            ),
-            None => (rest, None),
-        };
-        number(major) && pre.is_none_or(number)
-    });
-    match parsed && text.len() <= LABEL_MAX {
+    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
+    let is_module = text.starts_with('v') && text.chars().all(plain) && text.get(1..2).is_some_and(is_number);
+    match is_module && text.len() <= LABEL_MAX {
         true => Ok(()),
-        false => Err("must look like `v1`, `v1beta2` or `v2alpha1`".into()),
+        false => Err(RANKED.into()),
     }
 }
 
@@ -283,6 +291,25 @@ mod tests {
     fn the_repository_of_an_image_has_neither_tag_nor_digest() {
         for tag in ["", ":1", ":1@sha256:0"] {
             assert_eq!(Image(format!("host:5000/a{tag}")).repository(), "host:5000/a");
+        }
+    }
+
+    #[test]
+    fn versions_are_modules_and_kubernetes_ranks_some() {
+        let ranked = |text: &str| text.parse::<Version>().ok().map(|version| version.is_ranked());
+        for (text, expected) in [
+            ("v1", Some(true)),
+            ("v10beta2", Some(true)),
+            ("v1api20200601", Some(false)),
+            ("v1alpha", Some(false)),
+            ("v1beta02", Some(false)),
+            ("v", None),
+            ("v01", None),
+            ("1", None),
+            ("v1-beta", None),
+            ("v\u{e9}", None),
+        ] {
+            assert_eq!(ranked(text), expected, "{text}");
         }
     }
 

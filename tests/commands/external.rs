@@ -494,6 +494,18 @@ fn a_crd_is_written_without_what_belongs_to_its_cluster() {
 }
 
 #[test]
+fn a_foreign_version_may_have_any_name_of_a_module() {
+    let dir = project_without_crates();
+    let input = dir.path().join("azure.yaml");
+    let crd = fs::read_to_string(fixture("well.yaml")).unwrap();
+    fs::write(&input, crd.replace("name: v1\n", "name: v1api20200601\n")).unwrap();
+    kubewright(dir.path(), &["create", "api", "--from-crd", input.to_str().unwrap()]).succeeds();
+    let types = dir.path().join("api/src/water_example_org/v1api20200601/well.rs");
+    formatted(dir.path(), &types);
+    formatted(dir.path(), &dir.path().join("src/controllers/well.rs"));
+}
+
+#[test]
 fn delete_removes_all_files_of_a_foreign_kind() {
     let dir = with_kind("well", "Well");
     let before = cli::tree(project_without_crates().path());
@@ -543,6 +555,8 @@ fn an_unusable_crd_file_is_refused_by_name() {
     create(&[&odd, "--kind", "Well"]).refuses(1, &["has no such CRD"]);
     create(&[&odd, "--kind", "Chart", "--version", "v2"]).refuses(1, &["does not serve version `v2`", "`v1`"]);
     create(&[&odd, "--kind", "Chart", "--cluster"]).refuses(2, &["--cluster"]);
+    let like_azure = [&own[..5], &["v1api20200601"], &own[6..]].concat();
+    kubewright(dir.path(), &like_azure).refuses(1, &["version `v1api20200601` of `FooBar` must look like `v1`"]);
     for pattern in ["child", "minimal", "deployment", "replicas", "internal"] {
         let refusal = format!("pattern `{pattern}` is for kinds of this project, and `Chart` is not");
         create(&[&odd, "--kind", "Chart", "--pattern", pattern])
