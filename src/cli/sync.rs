@@ -73,6 +73,12 @@ pub fn run(dir: &Path, args: Args) -> Result<()> {
     for (path, (source, state)) in states {
         vendored(&session.root, path, source, state);
     }
+    if let Some([first, second]) = project.same_suffix() {
+        report::note(&format!(
+            "children of controllers `{first}` and `{second}` have one name where their owners have; before the second runs in a cluster, \
+             give its reconciler another suffix, and write it into PROJECT as `childSuffix`"
+        ));
+    }
     let is_done = lost.is_empty();
     outcome.by_hand.extend(lost);
     if !session.finish(&project, outcome, args.dry_run)? && is_done {

@@ -136,6 +136,17 @@ impl Project {
         }
     }
 
+    /// Two controllers whose children have one suffix, as a merge can leave them. It is not an error, because running operators of 0.1.0 have such.
+    pub fn same_suffix(&self) -> Option<[ControllerName; 2]> {
+        let all = self.controllers();
+        let pair = |(at, (kind, first)): (usize, &(&Kind, &Controller))| {
+            let mut rest = all[at + 1..].iter();
+            let (_, second) = rest.find(|(of, other)| other.suffix(of) == first.suffix(kind))?;
+            Some([first.name.clone(), second.name.clone()])
+        };
+        all.iter().enumerate().find_map(pair)
+    }
+
     /// The controller whose file a controller of that name would have, with its kind.
     fn controller_of_module(&self, name: &ControllerName) -> Option<(&Kind, &Controller)> {
         let mut all = self.controllers().into_iter();

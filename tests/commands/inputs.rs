@@ -121,6 +121,15 @@ fn one_kind_in_two_groups_gets_two_controllers() {
     create(dir.path(), "other", "FooBar").succeeds();
     // Each has children of its own, though the owners may have one name.
     assert_eq!(suffixes(dir.path()), ["foobar: foobar", "other_foobar: other-foobar"]);
+    // As two branches would, of which each has one of the kinds.
+    let recorded = read(dir.path(), "PROJECT");
+    let merged = recorded.replace(", childSuffix: other-foobar", "");
+    for (project, is_named) in [(merged, true), (recorded, false)] {
+        fs::write(dir.path().join("PROJECT"), project).unwrap();
+        let said = kubewright(dir.path(), &["sync"]).succeeds().stderr;
+        let note = "children of controllers `foobar` and `other_foobar` have one name";
+        assert_eq!(said.contains(note), is_named, "{said}");
+    }
     // The sample of the first stays as it was written, and that of the second does when the first is deleted.
     let sample = read(dir.path(), "config/samples/other_v1_foobar.yaml");
     assert!(sample.contains("name: other-foobar-sample"), "{sample}");
