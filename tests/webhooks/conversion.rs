@@ -177,6 +177,12 @@ pub struct FooBarSpec {
     pub by_name: BTreeMap<String, Target>,
     pub plain: BTreeMap<String, Vec<(u8, String)>>,
     pub t: Option<Vec<Mode>>,
+    pub modes: Option<Vec<AModeWithARatherLongName>>,
+    pub modes_by_name: Option<BTreeMap<String, AModeWithARatherLongName>>,
+}
+
+pub struct AModeWithARatherLongName {
+    pub speed: u8,
 }
 
 pub enum Mode {

@@ -63,12 +63,28 @@ impl Way {
         }
     }
 
+    /// The field, if it is an optional list or map whose items take a chain too long for one line.
+    fn block(&self, name: &str) -> Option<Vec<String>> {
+        let Self::Option(inner) = self else { return None };
+        let Chain { root, calls } = inner.chain("inner");
+        if calls.len() < 2 || root.len() + calls.concat().len() <= CHAIN_MAX {
+            return None;
+        }
+        let mut lines = vec![format!("{name}: {name}.map(|inner| {{"), format!("    {root}")];
+        lines.extend(calls.iter().map(|call| format!("        {call}")));
+        lines.push("}),".to_owned());
+        Some(lines)
+    }
+
     /// A field of a struct, in lines without indentation, as rustfmt lays it out two levels deep; only a chain within a chain
     /// can be too long for its line.
     pub fn field(&self, name: &str) -> Vec<String> {
         const INDENT: usize = 8;
         if *self == Self::Same {
             return vec![format!("{name},")];
+        }
+        if let Some(lines) = self.block(name) {
+            return lines;
         }
         let chain = self.chain(name);
         let one = format!("{}{}", chain.root, chain.calls.concat());
