@@ -96,12 +96,16 @@ pub fn run(dir: &Path, mut args: Args) -> Result<()> {
     args.theirs.refuse()?;
     args.cluster |= args.namespaced == Some(false);
     let (force, dry_run, yes) = (args.force, args.dry_run, args.yes);
+    let only_controller = !args.makes_type();
     let session = Session::open(dir, access(args.dry_run))?;
     let new = args.complete(&session.project)?;
     let project = session.project.with_api(&new)?;
-    let mut rest = session
-        .project
-        .forgetting(&new.kind.group, &new.kind.version, &new.kind.name);
+    let mut rest = match only_controller {
+        true => session.project.without_controller(&new),
+        false => session
+            .project
+            .forgetting(&new.kind.group, &new.kind.version, &new.kind.name),
+    };
     for version in &new.kind.others {
         rest = rest.forgetting(&new.kind.group, version, &new.kind.name);
     }

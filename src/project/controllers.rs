@@ -103,6 +103,19 @@ impl Project {
         Ok(())
     }
 
+    /// The project without the controller that `api` replaces.
+    pub fn without_controller(&self, api: &NewApi) -> Self {
+        let mut project = self.clone();
+        let mut kinds = project.kinds.iter_mut();
+        if let Some(kind) = kinds.find(|kind| kind.is(&api.kind.group, &api.kind.name)) {
+            let main = kind.main_controller(&api.kind.version).map(|it| it.name.clone());
+            let named = api.controller.as_ref().and_then(|it| it.name.clone());
+            let gone = named.or(main);
+            kind.controllers.retain(|it| Some(&it.name) != gone.as_ref());
+        }
+        project
+    }
+
     /// `foobar`, or `test_foobar` if a kind of another group has that name.
     fn free_controller_name(&self, kind: &Kind) -> Result<ControllerName> {
         let is_free = |name: &ControllerName| self.controller_of_module(name).is_none();

@@ -14,7 +14,7 @@ impl Project {
         else {
             return Ok(());
         };
-        let afresh = |version: &&KindVersion| new.replace && version.name == new.kind.version;
+        let afresh = |version: &&KindVersion| new.replace && new.resource && version.name == new.kind.version;
         let mut stay = before.versions.iter().filter(|version| !afresh(version));
         let fields = if self.scales(before) != project.scales(after) {
             "the `replicas`"
@@ -34,7 +34,7 @@ impl Project {
         if let Some(version) = stay.next() {
             bail!(
                 "`{}` exists already in version `{}`, without {fields} that this pattern needs in its spec and status\n\n\
-                 hint: start that version afresh with `--force`, which shows what is lost; or choose another kind",
+                 hint: start that version afresh with `--force` and its type, which shows what is lost; or choose another kind",
                 before.name,
                 version.name
             );

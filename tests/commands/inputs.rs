@@ -159,11 +159,18 @@ fn the_names_of_children_are_valid_whatever_the_controllers_are_called() {
         "test_audit: test-audit",
     ];
     assert_eq!(suffixes(dir.path()), expected);
-    // A controller that is started afresh keeps the names of its children.
+    // A controller that is started afresh keeps the names of its children, and the other files of its kind stay.
+    let others = ["api/src/test/v1/foobar.rs", "src/controllers/foobar.rs"];
+    let edited = others.map(|file| {
+        let text = read(dir.path(), file) + "// mine\n";
+        fs::write(dir.path().join(file), &text).unwrap();
+        text
+    });
     for pattern in ["minimal", "child"] {
         named("my_second", &["--pattern", pattern, "--force"]);
     }
     assert_eq!(suffixes(dir.path()), expected);
+    assert_eq!(others.map(|file| read(dir.path(), file)), edited);
 }
 
 /// The controllers of the project, and what the names of their children end in.
