@@ -92,26 +92,26 @@ enum Phase<K> {
 }
 
 /// Lists and watches forever: after an error it continues with a watch from the last version, or with a list if that version
-/// is too old or an event was not understood. After a watch that the server has ended before its time, as it does when the definition of
-/// the kind changes, it continues with a list if `relists` is true. The delay between attempts is the caller's.
+/// is too old or an event was not understood. After a watch that has ended without an error, it continues with a list if `relists`,
+/// called with whether the server has ended the watch before its time, returns true. The delay between attempts is the caller's.
 pub(super) fn list_watch<K>(
     api: Api<K>,
     params: ListParams,
-    relists: impl Fn() -> bool,
+    relists: impl FnMut(bool) -> bool,
 ) -> impl Stream<Item = Result<ListWatchEvent<K>, ListWatchError>>
 where
     K: Resource + Clone + Debug + DeserializeOwned + Send + 'static,
 {
     // `unfold` keeps a request that is under way when its caller stops waiting for it.
     let start = (api, params, relists, Phase::Unlisted, Instant::now());
-    stream::unfold(start, async |(api, params, relists, mut phase, mut began)| {
+    stream::unfold(start, async |(api, params, mut relists, mut phase, mut began)| {
         loop {
             if matches!(phase, Phase::Listed(_)) {
                 began = Instant::now();
             }
             let (item, next) = step(&api, &params, phase).await;
             phase = match next {
-                Phase::Ended(_) if began.elapsed() < FULL && relists() => Phase::Unlisted,
+                Phase::Ended(_) if relists(began.elapsed() < FULL) => Phase::Unlisted,
                 Phase::Ended(version) => Phase::Listed(version),
                 next => next,
             };
@@ -253,6 +253,7 @@ mod tests {
     use tower::service_fn;
 
     use super::*;
+    use crate::informer::relist::Relist;
 
     /// The end of a body whose connection is reset.
     const RESET: &str = "RESET";
@@ -280,7 +281,8 @@ mod tests {
             ready(Ok::<_, Infallible>(answer))
         });
         let api = Api::<ConfigMap>::all(Client::new(service, "default"));
-        let events = list_watch(api, ListParams::default(), || relists).take(count);
+        let mut relist = Relist::new();
+        let events = list_watch(api, ListParams::default(), |early| relists && relist.follows(early)).take(count);
         let named = events.map(|event| match event {
             Ok(ListWatchEvent::ListBegins) => "begins".to_owned(),
             Ok(ListWatchEvent::ListEnds) => "ends".to_owned(),
@@ -362,7 +364,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_watch_that_has_ended_is_followed_by_a_list_on_request() {
+    async fn the_first_watch_that_has_ended_is_followed_by_a_list_on_request() {
         let event = line("MODIFIED", "a", "7");
         let answers = [
             (200, LIST),
@@ -370,13 +372,11 @@ mod tests {
             (200, LIST),
             (500, "broken"),
             (200, &*event),
+            (200, &*event),
         ];
-        let (events, asked) = events_if(true, &answers, 7).await;
-        assert_eq!(
-            events,
-            ["begins", "ends", "changed a", "begins", "ends", "error", "changed a"]
-        );
-        assert_eq!(asked, ["list", "5", "list", "5", "5"]);
+        let (events, asked) = events_if(true, &answers, 8).await;
+        assert_eq!(events[2..7], ["changed a", "begins", "ends", "error", "changed a"]);
+        assert_eq!(asked, ["list", "5", "list", "5", "5", "7"]);
     }
 
     #[tokio::test]

@@ -17,6 +17,7 @@ mod paging;
 mod place;
 mod presence;
 mod reflection;
+mod relist;
 mod shared_use;
 mod watch;
 

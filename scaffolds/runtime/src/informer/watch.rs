@@ -22,6 +22,7 @@ use super::{
     paging::paged,
     place::WatchRequest,
     reflection::Broken,
+    relist::Relist,
 };
 use crate::{error::refusal, isolate::isolated_future, jitter::Jitter, store::Text};
 
@@ -60,8 +61,8 @@ async fn watch_until_lost<K: Watchable>(shared: &SharedInformer<K>, source: usiz
     };
     // Before the selector is read, so that no change of it is missed.
     let mut restarted = shared.restarts.subscribe();
-    // The definition of the kind may have changed, so that they can be decoded: the API server ends watches then.
-    let relists = || shared.store.invalid_len() > 0;
+    let mut relist = Relist::new();
+    let relists = |ended_early| shared.store.invalid_len() > 0 && relist.follows(ended_early);
     let mut events = std::pin::pin!(list_watch(api, shared.list_params(place), relists));
     let mut retry = Retry::new();
     let mut check = interval(CHECK);
