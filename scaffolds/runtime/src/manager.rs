@@ -20,7 +20,7 @@ mod tasks;
 use std::{
     collections::{BTreeMap, BTreeSet, HashSet},
     future::Future,
-    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak, atomic::AtomicBool},
+    sync::{Arc, Mutex, OnceLock, Weak, atomic::AtomicBool},
 };
 
 use kube::Client;
@@ -50,6 +50,7 @@ use crate::{
     error::{Error, Result},
     events::{Events, Recorder},
     heartbeat::Heartbeat,
+    isolate::lock,
     kind::KindId,
     metrics::Metrics,
     namespaces::Gate,
@@ -339,8 +340,4 @@ impl WeakManager {
     pub(crate) fn upgrade(&self) -> Option<Manager> {
         self.0.upgrade().map(|core| Manager { core })
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

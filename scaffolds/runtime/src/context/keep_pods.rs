@@ -2,7 +2,7 @@
 
 use std::{
     collections::{BTreeMap, HashSet},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex},
     time::Duration,
 };
 
@@ -14,6 +14,7 @@ use crate::{
     api::Requests,
     child::{Ownership, child_name, controller_of},
     error::{Error, Result},
+    isolate::lock,
     key::ObjectKey,
     kind::Kind,
     object::AnyObject,
@@ -33,13 +34,9 @@ const DISOWNED_DELAY: Duration = Duration::from_secs(5 * 60);
 pub(crate) struct Deleted(Mutex<HashSet<String>>);
 
 impl Deleted {
-    fn lock(&self) -> MutexGuard<'_, HashSet<String>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Excludes the object from the count. If the request to delete it is cancelled, it counts again.
     fn begin(&self, uid: &str) -> Deleting<'_> {
-        self.lock().insert(uid.to_owned());
+        lock(&self.0).insert(uid.to_owned());
         Deleting {
             of: self,
             uid: uid.to_owned(),
@@ -49,7 +46,7 @@ impl Deleted {
 
     /// Removes an object that is no longer cached.
     pub(crate) fn forget<C: AnyObject>(&self, object: &C) {
-        self.lock().remove(uid(object));
+        lock(&self.0).remove(uid(object));
     }
 }
 
@@ -64,7 +61,7 @@ struct Deleting<'a> {
 impl Drop for Deleting<'_> {
     fn drop(&mut self) {
         if !self.stays {
-            self.of.lock().remove(&self.uid);
+            lock(&self.of.0).remove(&self.uid);
         }
     }
 }
@@ -76,20 +73,16 @@ pub(crate) struct Disowned(Mutex<HashSet<ObjectKey>>);
 
 impl Disowned {
     fn has(&self, owner: &ObjectKey) -> bool {
-        self.lock().contains(owner)
+        lock(&self.0).contains(owner)
     }
 
     fn add(&self, owner: &ObjectKey) {
-        self.lock().insert(owner.clone());
+        lock(&self.0).insert(owner.clone());
     }
 
     /// Removes an owner that is gone, or whose Pods are its own again.
     pub(crate) fn forget_owner(&self, owner: &ObjectKey) {
-        self.lock().remove(owner);
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashSet<ObjectKey>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0).remove(owner);
     }
 }
 
@@ -265,7 +258,7 @@ impl<K: AnyObject> Context<K> {
     }
 
     fn counts(&self, pod: &Pod) -> bool {
-        pods::is_active(pod) && !self.shared.state.deleted.lock().contains(uid(pod))
+        pods::is_active(pod) && !lock(&self.shared.state.deleted.0).contains(uid(pod))
     }
 
     /// Deletes a Pod, and excludes it from the count from then on.

@@ -4,7 +4,7 @@ use std::{
     future::poll_fn,
     pin::pin,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError, Weak,
+        Arc, Mutex, Weak,
         atomic::{AtomicU32, AtomicU64, Ordering},
     },
 };
@@ -12,7 +12,7 @@ use std::{
 use tracing::warn;
 
 use super::TICK;
-use crate::key::ObjectKey;
+use crate::{isolate::lock, key::ObjectKey};
 
 /// After this many ticks in one poll a reconcile is named in the log, and again whenever that has doubled: half of the
 /// default renew deadline, so before anything else follows from it.
@@ -109,8 +109,4 @@ impl Slot {
             );
         }
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,13 +1,13 @@
 //! Whether an informer has synced, and the errors of its watches.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::Duration;
 
 use kube::Error;
 use tokio::{sync::watch, time::Instant};
 
 use super::list_watch::ListWatchError;
-use crate::{error::chain, jitter::Jitter};
+use crate::{error::chain, isolate::lock, jitter::Jitter};
 
 /// The state of each watch, readable by other tasks.
 #[derive(Debug)]
@@ -69,7 +69,7 @@ impl Health {
     /// Notifies those who wait. Returns whether the kind is served by now, if it was not before, or the reverse.
     fn settled(&self) -> bool {
         let served = {
-            let sources = self.sources.lock().unwrap_or_else(PoisonError::into_inner);
+            let sources = lock(&self.sources);
             let all = sources.iter().all(|health| health.listed);
             self.synced
                 .send_if_modified(|synced| !std::mem::replace(synced, all) && all);
@@ -90,14 +90,14 @@ impl Health {
 
     /// Records that the sources are watched from now on.
     pub(super) fn started(&self) {
-        let mut sources = self.sources.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut sources = lock(&self.sources);
         sources.iter_mut().for_each(|health| health.progressed = Instant::now());
     }
 
     /// Records that these sources start again with a list, which counts as their first. An earlier list that is still to
     /// be [recorded](Self::listed) does not count.
     pub(super) fn starts_over(&self, restarted: &[usize]) {
-        let mut sources = self.sources.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut sources = lock(&self.sources);
         for number in restarted {
             let health = &mut sources[*number];
             (health.listed, health.most, health.progressed) = (false, 0, Instant::now());
@@ -125,7 +125,7 @@ impl Health {
     /// The time of the last progress of the source that waits longest, among the sources that are not listed yet.
     /// `None` once all are listed.
     pub(super) fn progressed(&self) -> Option<Instant> {
-        let sources = self.sources.lock().unwrap_or_else(PoisonError::into_inner);
+        let sources = lock(&self.sources);
         let waiting = sources.iter().filter(|health| !health.listed);
         waiting.map(|health| health.progressed).min()
     }
@@ -150,19 +150,19 @@ impl Health {
 
     /// The number of failing watches.
     pub(super) fn failing(&self) -> usize {
-        let sources = self.sources.lock().unwrap_or_else(PoisonError::into_inner);
+        let sources = lock(&self.sources);
         sources.iter().filter(|health| health.error.is_some()).count()
     }
 
     /// The current errors, one for each failing watch.
     pub(super) fn last_error(&self) -> Option<String> {
-        let sources = self.sources.lock().unwrap_or_else(PoisonError::into_inner);
+        let sources = lock(&self.sources);
         let errors: Vec<_> = sources.iter().filter_map(|health| health.error.as_deref()).collect();
         (!errors.is_empty()).then(|| errors.join("; "))
     }
 
     fn change<T>(&self, source: usize, change: impl FnOnce(&mut SourceHealth) -> T) -> T {
-        change(&mut self.sources.lock().unwrap_or_else(PoisonError::into_inner)[source])
+        change(&mut lock(&self.sources)[source])
     }
 }
 

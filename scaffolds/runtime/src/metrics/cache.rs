@@ -2,11 +2,11 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex},
 };
 
 use super::Metrics;
-use crate::{informer::Informer, object::AnyObject};
+use crate::{informer::Informer, isolate::lock, object::AnyObject};
 
 /// A metric of caches.
 struct CacheMetric {
@@ -77,14 +77,14 @@ impl Metrics {
             ]
         });
         // Held while series are registered and removed, and never by a scrape, which holds the registry's lock.
-        let mut kinds = locked(&self.caches.kinds);
+        let mut kinds = lock(&self.caches.kinds);
         let probes = kinds.entry(labels.clone()).or_default();
-        locked(probes).live.push(probe.clone());
+        lock(probes).live.push(probe.clone());
         let named = named(&labels);
         for (at, CacheMetric { name, help, counts }) in METRICS.iter().enumerate() {
             let probes = probes.clone();
             let sum = move || {
-                let probes = locked(&probes);
+                let probes = lock(&probes);
                 probes.ended[at] + probes.live.iter().map(|probe| probe()[at]).sum::<f64>()
             };
             if *counts {
@@ -103,10 +103,10 @@ impl Metrics {
 
 impl Drop for CacheMetrics {
     fn drop(&mut self) {
-        let mut kinds = locked(&self.metrics.caches.kinds);
+        let mut kinds = lock(&self.metrics.caches.kinds);
         let Some(probes) = kinds.get(&self.labels) else { return };
         let is_last = {
-            let mut probes = locked(probes);
+            let mut probes = lock(probes);
             probes.live.retain(|probe| !Arc::ptr_eq(probe, &self.probe));
             let last = (self.probe)();
             let counters = METRICS.iter().enumerate().filter(|(_, metric)| metric.counts);
@@ -125,8 +125,4 @@ impl Drop for CacheMetrics {
 
 fn named([group, version, kind]: &Labels) -> [(&str, &str); 3] {
     [("group", group), ("version", version), ("kind", kind)]
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
