@@ -1,9 +1,6 @@
 //! The record of earlier applies: the child's `managedFields`, and the requests of this process.
 
-use std::{
-    collections::HashMap,
-    sync::{Mutex, MutexGuard, PoisonError},
-};
+use std::{collections::HashMap, sync::Mutex};
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ManagedFieldsEntry;
 use serde_json::Value;
@@ -17,6 +14,7 @@ use crate::{
     error::{Error, Result},
     informer::managed,
     intent::fields,
+    isolate::lock,
     key::ObjectKey,
     kind::KindId,
     object::AnyObject,
@@ -49,7 +47,7 @@ pub(super) struct Last {
 impl Applies {
     /// Removes the entry of a child that is gone.
     pub(crate) fn forget(&self, kind: &KindId, owner: &ObjectKey, child: &ObjectKey) {
-        let mut applies = self.lock();
+        let mut applies = lock(&self.0);
         if let Some(children) = applies.get_mut(owner) {
             children.remove(&(kind.clone(), child.clone()));
             if children.0.is_empty() {
@@ -60,13 +58,13 @@ impl Applies {
 
     /// Removes the entries of an owner that is gone.
     pub(crate) fn forget_owner(&self, owner: &ObjectKey) {
-        self.lock().remove(owner);
+        lock(&self.0).remove(owner);
     }
 
     /// Adds an entry as an apply of this child would.
     #[cfg(test)]
     pub(crate) fn note(&self, kind: &KindId, owner: &ObjectKey, child: &ObjectKey) {
-        let mut applies = self.lock();
+        let mut applies = lock(&self.0);
         let children = applies.entry(owner.clone()).or_default();
         children.insert((kind.clone(), child.clone()), Last::default());
     }
@@ -74,12 +72,8 @@ impl Applies {
     /// The numbers of owners and of children with an entry.
     #[cfg(test)]
     pub(crate) fn count(&self) -> (usize, usize) {
-        let applies = self.lock();
+        let applies = lock(&self.0);
         (applies.len(), applies.values().map(|children| children.0.len()).sum())
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<ObjectKey, Children>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -159,7 +153,7 @@ impl<C: AnyObject> Child<'_, C> {
             values: (!view.meets(&self.intent)).then(|| view.values(&self.intent)),
             surplus: hash_of(&view.surplus(&self.intent, None)),
         };
-        let mut applies = self.applies.lock();
+        let mut applies = lock(&self.applies.0);
         let children = applies.entry(self.owner_key.clone()).or_default();
         children.insert(self.slot(), last);
     }
@@ -172,7 +166,7 @@ impl<C: AnyObject> Child<'_, C> {
 
     /// The last write of the child by this process.
     pub(super) fn last(&self) -> Option<Last> {
-        let applies = self.applies.lock();
+        let applies = lock(&self.applies.0);
         applies.get(self.owner_key)?.get(&self.slot()).cloned()
     }
 

@@ -1,11 +1,7 @@
 //! Owners that lose their children again and again. The cache shows an owner for a while after its deletion, if its watch is
 //! late or waits after failures; the garbage collector deletes what such an owner creates, and each deletion wakes it.
 
-use std::{
-    collections::HashMap,
-    sync::{Mutex, MutexGuard, PoisonError},
-    time::Duration,
-};
+use std::{collections::HashMap, sync::Mutex, time::Duration};
 
 use kube::core::{Status, response::StatusDetails};
 use tokio::time::Instant;
@@ -13,6 +9,7 @@ use tokio::time::Instant;
 use super::Context;
 use crate::{
     error::{Error, Result},
+    isolate::lock,
     key::ObjectKey,
     kind::Kind,
     object::AnyObject,
@@ -37,7 +34,7 @@ struct Loss {
 impl Losses {
     /// Records that a child of this owner was deleted.
     pub(crate) fn add(&self, owner: &ObjectKey) {
-        let (mut losses, now) = (self.lock(), Instant::now());
+        let (mut losses, now) = (lock(&self.0), Instant::now());
         if losses.len() == losses.capacity() {
             losses.retain(|_, loss| loss.is_recent(now));
         }
@@ -48,18 +45,14 @@ impl Losses {
     }
 
     fn are_many(&self, owner: &ObjectKey) -> bool {
-        let losses = self.lock();
+        let losses = lock(&self.0);
         let loss = losses.get(owner);
         loss.is_some_and(|loss| loss.children >= MANY && loss.is_recent(Instant::now()))
     }
 
     /// Removes the record of an owner that exists, or that the cache no longer shows.
     pub(crate) fn forget_owner(&self, owner: &ObjectKey) {
-        self.lock().remove(owner);
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<ObjectKey, Loss>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0).remove(owner);
     }
 }
 
@@ -136,6 +129,6 @@ mod tests {
             }
             tokio::time::advance(REMEMBERED).await;
         }
-        assert!(losses.lock().len() <= 224, "{}", losses.lock().len());
+        assert!(lock(&losses.0).len() <= 224, "{}", lock(&losses.0).len());
     }
 }

@@ -3,12 +3,13 @@
 
 use std::{
     collections::{BTreeSet, HashMap},
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::Mutex,
 };
 
 use super::Context;
 use crate::{
     error::{Error, Result},
+    isolate::lock,
     key::ObjectKey,
     kind::Kind,
     object::AnyObject,
@@ -21,23 +22,19 @@ pub(crate) struct Unchosen(Mutex<HashMap<ObjectKey, BTreeSet<String>>>);
 
 impl Unchosen {
     fn wait(&self, namespace: &str, owner: &ObjectKey) {
-        let mut owners = self.lock();
+        let mut owners = lock(&self.0);
         owners.entry(owner.clone()).or_default().insert(namespace.to_owned());
     }
 
     /// Removes and returns the owners that wait for this namespace.
     pub(crate) fn wake(&self, namespace: &str) -> Vec<ObjectKey> {
         let waiting = |_: &ObjectKey, namespaces: &mut BTreeSet<String>| namespaces.contains(namespace);
-        self.lock().extract_if(waiting).map(|(owner, _)| owner).collect()
+        lock(&self.0).extract_if(waiting).map(|(owner, _)| owner).collect()
     }
 
     /// Removes an owner that is gone, or is reconciled again.
     pub(crate) fn forget_owner(&self, owner: &ObjectKey) {
-        self.lock().remove(owner);
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<ObjectKey, BTreeSet<String>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0).remove(owner);
     }
 }
 
@@ -86,6 +83,6 @@ mod tests {
         );
         unchosen.wait("b", &two);
         unchosen.forget_owner(&two);
-        assert!(unchosen.wake("b").is_empty() && unchosen.lock().is_empty());
+        assert!(unchosen.wake("b").is_empty() && lock(&unchosen.0).is_empty());
     }
 }

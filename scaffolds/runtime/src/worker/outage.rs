@@ -3,7 +3,7 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex},
     time::Duration,
 };
 
@@ -13,7 +13,7 @@ use tokio::{
 };
 use tracing::{field::display, warn};
 
-use crate::{error::Error, key::ObjectKey};
+use crate::{error::Error, isolate::lock, key::ObjectKey};
 
 /// The interval of the counts. A cause without a failure in it is forgotten: the next failure has a line of its own.
 const INTERVAL: Duration = Duration::from_secs(10);
@@ -51,7 +51,7 @@ impl Outage {
     /// Returns whether the failure of an object is to be logged: the first one with its cause is. The others are counted.
     pub(super) fn is_first(&self, key: &ObjectKey, error: &Error) -> bool {
         let text = error.to_string();
-        let mut causes = self.lock();
+        let mut causes = lock(&self.causes);
         let mut cause = cause(key, error, &text);
         if !causes.contains_key(&cause) && causes.len() >= CAUSES {
             cause.clear();
@@ -73,7 +73,7 @@ impl Outage {
     /// Logs the counts. Never ends.
     pub(crate) async fn report(self: Arc<Self>, controller: String) {
         loop {
-            if self.lock().is_empty() {
+            if lock(&self.causes).is_empty() {
                 self.began.notified().await;
             }
             sleep(INTERVAL).await;
@@ -93,7 +93,7 @@ impl Outage {
     /// The failures of the causes that have had no line for an interval, which they get now.
     fn counted(&self) -> Vec<Unlogged> {
         let (mut counted, now) = (Vec::new(), Instant::now());
-        self.lock().retain(|_, failures| {
+        lock(&self.causes).retain(|_, failures| {
             if now.duration_since(failures.logged) < INTERVAL {
                 return true;
             }
@@ -104,10 +104,6 @@ impl Outage {
             has_some
         });
         counted
-    }
-
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Failures>> {
-        self.causes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -171,7 +167,11 @@ mod tests {
             (5, &*forbidden("e").to_string())
         );
         assert_eq!(counted[0].objects, ["b", "a", "d"].map(key));
-        assert_eq!(outage.lock().len(), 1, "causes without further failures are forgotten");
+        assert_eq!(
+            lock(&outage.causes).len(),
+            1,
+            "causes without further failures are forgotten"
+        );
         assert!(!outage.is_first(&key("c"), &forbidden("c")), "it is counted");
         tokio::time::advance(INTERVAL).await;
         assert_eq!(outage.counted().len(), 1);

@@ -3,7 +3,7 @@
 use std::{
     collections::HashMap,
     mem,
-    sync::{Mutex, MutexGuard, PoisonError, atomic::Ordering},
+    sync::{Mutex, atomic::Ordering},
 };
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
@@ -16,6 +16,7 @@ use crate::{
     context::Context,
     error::{Class, Error, Result},
     events::EventType,
+    isolate::lock,
     key::ObjectKey,
     object::AnyObject,
 };
@@ -73,12 +74,12 @@ impl Traces {
 
     /// Removes an object's entry.
     pub(super) fn forget(&self, key: &ObjectKey) {
-        self.lock().remove(key);
+        lock(&self.objects).remove(key);
     }
 
     /// Counts a conflict, and returns how many there were in a row; any other result ends the row.
     pub(super) fn conflicts(&self, key: &ObjectKey, conflict: bool) -> u32 {
-        let mut objects = self.lock();
+        let mut objects = lock(&self.objects);
         if conflict {
             let trace = objects.entry(key.clone()).or_default();
             trace.conflicts += 1;
@@ -93,7 +94,7 @@ impl Traces {
     /// Records whether a run that succeeded could not set the condition back, and returns whether this was so after the run
     /// before.
     pub(super) fn stuck(&self, key: &ObjectKey, is_stuck: bool) -> bool {
-        let mut objects = self.lock();
+        let mut objects = lock(&self.objects);
         if is_stuck {
             return mem::replace(&mut objects.entry(key.clone()).or_default().is_stuck, true);
         }
@@ -101,18 +102,14 @@ impl Traces {
     }
 
     fn author(&self, key: &ObjectKey) -> Author {
-        self.lock()
+        lock(&self.objects)
             .get(key)
             .map(|trace| trace.author.clone())
             .unwrap_or_default()
     }
 
     fn set_author(&self, key: &ObjectKey, author: Author) {
-        self.lock().entry(key.clone()).or_default().author = author;
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<ObjectKey, Trace>> {
-        self.objects.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.objects).entry(key.clone()).or_default().author = author;
     }
 
     /// Whether an entry says that something is wrong.
