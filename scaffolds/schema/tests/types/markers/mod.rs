@@ -20,12 +20,10 @@ const TOP: &str = "\
 <!-- Written by scaffolds/schema/tests/types/markers: KUBEWRIGHT_BLESS=1 cargo test -p kubewright-schema --test types -->
 # Markers and attributes
 
-This page lists every marker of controller-gen (v0.23), and the markers of unions, with its equivalent in Rust and the YAML that `make manifests` writes for it. A test
-compiles each example, compares its YAML, and compares the list of markers with controller-gen's own.
+Every marker of controller-gen (v0.23), and the markers of unions, with the equivalent in Rust and the YAML that `make manifests` writes. A test compares both.
 
 Put `#[kube(…)]` on the spec, and `#[schemars(…)]`, `#[serde(…)]` and `#[x_kube(…)]` on fields and types. A misspelt attribute in them
-does not compile, except in `#[schemars(extend(…))]`, which takes any key: `make manifests` refuses a key that CRDs do not have, names the
-type and the field, and suggests the correct key.
+does not compile. In `#[schemars(extend(…))]`, `make manifests` refuses a key that CRDs do not have, and suggests the correct one.
 ";
 
 /// The lines of an example, without their common indentation.

@@ -46,7 +46,7 @@ pub struct Part {
 pub const PARTS: [Part; 6] = [
     Part {
         title: "Fields and types",
-        words: "An attribute of a field can also be on a newtype, `struct Port(#[schemars(range(min = 1))] u16)`. It then applies wherever \
+        words: "An attribute can also be on a newtype, `struct Port(#[schemars(range(min = 1))] u16)`. It then applies wherever \
                 the type is used.",
         rows: &FIELDS,
     },
@@ -173,7 +173,7 @@ const FIELDS: [Row; 44] = [
     field(
         "k8s:immutable",
         "immutable",
-        "Also on a struct. An optional field can still be set or removed later: a rule that reads `oldSelf` does not run when the field has no old or no new value.",
+        "Also on a struct. An optional field can still be set or removed later.",
     ),
     field("kubebuilder:validation:AtMostOneOf", "at_most_one", ""),
     field("kubebuilder:validation:AtLeastOneOf", "at_least_one", ""),
@@ -186,7 +186,7 @@ const FIELDS: [Row; 44] = [
     field("kubebuilder:pruning:PreserveUnknownFields", "preserve_struct", ""),
     none(
         "kubebuilder:skip",
-        "Not needed: only types that derive `CustomResource` and that `manifests::crds()` lists have CRDs.",
+        "Not needed: only types in `manifests::crds()` have CRDs.",
     ),
 ];
 
@@ -340,10 +340,10 @@ const OTHERS: [Row; 9] = [
     ),
     none(
         "kubebuilder:ac:generate",
-        "Not needed: `cx.apply_child` applies the types themselves, which leave out the fields that are `None`. See [Applying a child](../concepts/ownership.md#applying-a-child).",
+        "Not needed: `cx.apply_child` applies the types themselves. See [Applying a child](../concepts/ownership.md#applying-a-child).",
     ),
     none(
         "kubebuilder:ac:output:package",
-        "Not needed: `cx.apply_child` applies the types themselves, which leave out the fields that are `None`. See [Applying a child](../concepts/ownership.md#applying-a-child).",
+        "Not needed: `cx.apply_child` applies the types themselves. See [Applying a child](../concepts/ownership.md#applying-a-child).",
     ),
 ];
