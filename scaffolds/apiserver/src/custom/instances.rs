@@ -7,38 +7,46 @@ use crate::{
     registry::{DeleteOptions, direct},
     release::AGENT,
     state::Core,
-    store::{Range, Record},
+    store::{Key, Range},
 };
 use serde_json::Value;
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 /// Deletes the objects of `crd`, and returns whether none is left, as finalizers may keep some. As upstream, no webhook and no
-/// policy is called. An object that a webhook would convert is changed as it is stored.
-pub(super) fn delete(core: &Core, crd: &Value) -> bool {
+/// policy is called. An object that a webhook would convert is changed as it is stored. `emptied` is the revision up to which an
+/// earlier call did this: only later changes are processed then, as of an object whose creation was admitted before.
+pub(super) fn delete(core: &Core, crd: &Value, emptied: &mut Option<u64>) -> bool {
     let Some(resource) = resources::stored(core, crd).map(Arc::new) else {
         return true;
     };
-    let range = Range::new(&resource.store_name(), "");
-    // Cannot fail: the present revision is never compacted.
-    let list = |limit| {
-        let page = core.store.list(&range, None, None, limit);
-        page.map(|page| page.records).unwrap_or_default()
+    let (stored, now) = (resource.store_name(), core.store.revision());
+    let changes = emptied.and_then(|revision| core.store.since(&stored, revision).ok());
+    let keys: BTreeSet<Key> = match changes {
+        Some(changes) => changes.iter().map(|change| change.record.key.clone()).collect(),
+        None => core
+            .store
+            .all(&stored, "")
+            .iter()
+            .map(|record| record.key.clone())
+            .collect(),
     };
-    // Then all are, unless a creation was admitted earlier: that object is deleted once it is the first.
-    if list(1).first().is_some_and(|first| !is_deleting(first)) {
-        for record in list(0) {
-            let call = Call {
-                namespace: record.key.namespace.clone(),
-                name: record.key.name.clone(),
-                ..Call::by_server(AGENT, Verb::Delete, Arc::clone(&resource))
-            };
-            // An object that cannot be deleted keeps the definition.
-            drop(direct::delete(core, &call, &DeleteOptions::default()));
-        }
+    for key in keys.into_iter().filter(|key| stays(core, key)) {
+        let call = Call {
+            namespace: key.namespace,
+            name: key.name,
+            ..Call::by_server(AGENT, Verb::Delete, Arc::clone(&resource))
+        };
+        // An object that cannot be deleted keeps the definition.
+        drop(direct::delete(core, &call, &DeleteOptions::default()));
     }
-    list(1).is_empty()
+    *emptied = Some(now);
+    // Cannot fail: the present revision is never compacted.
+    let first = core.store.list(&Range::new(&stored, ""), None, None, 1);
+    first.is_ok_and(|page| page.records.is_empty())
 }
 
-fn is_deleting(record: &Record) -> bool {
-    meta::is_deleting(&record.value())
+/// Whether an object exists and is not being deleted.
+fn stays(core: &Core, key: &Key) -> bool {
+    let record = core.store.get(key);
+    record.is_some_and(|record| !meta::is_deleting(&record.value()))
 }

@@ -45,7 +45,7 @@ struct Known {
     refused: BTreeSet<String>,
 }
 
-/// The state from which the resources of a definition were built.
+/// The state from which the resources of a definition were built, and the progress of its deletion.
 struct Served {
     /// The spec and the accepted names.
     made_from: [Value; 2],
@@ -53,6 +53,8 @@ struct Served {
     state: (bool, bool),
     /// Dropped with the resources, which ends open watches.
     open: watch::Sender<()>,
+    /// The revision up to which its objects were deleted, once its deletion has begun.
+    emptied: Option<u64>,
 }
 
 impl Definitions {
@@ -66,7 +68,7 @@ impl Definitions {
             known.groups.put(&record.key.name, crd.as_ref());
             // All are served before a write may have to wait.
             crd.iter()
-                .for_each(|crd| publish(core, crd, record.revision, &mut known.served));
+                .for_each(|crd| _ = publish(core, crd, record.revision, &mut known.served));
         }
         drop(known);
         let mut refused = BTreeSet::new();
@@ -152,10 +154,10 @@ async fn step(core: &Core, name: &str, known: &mut Known) -> Result<Option<Chang
         }));
     };
     known.groups.put(name, Some(&crd));
-    publish(core, &crd, revision, &mut known.served);
+    let served = publish(core, &crd, revision, &mut known.served);
     let mut next = crd.clone();
     let now = time::text(core.now());
-    let is_ending = is_terminating(&crd) && terminate(core, &mut next, &now).is_some();
+    let is_ending = is_terminating(&crd) && terminate(core, &mut next, &now, &mut served.emptied).is_some();
     let are_named = !is_ending && !names::are_settled(&crd) && names::accept(&mut next, known.groups.taken(name), &now);
     if !is_ending && !are_named {
         let condition = established(&crd).or_else(|| approval::condition(&crd));
@@ -182,7 +184,7 @@ fn established(crd: &Value) -> Option<DefinitionCondition> {
 }
 
 /// Takes a step of a definition's deletion. `None` while finalizers keep objects of it.
-fn terminate(core: &Core, crd: &mut Value, now: &str) -> Option<()> {
+fn terminate(core: &Core, crd: &mut Value, now: &str, emptied: &mut Option<u64>) -> Option<()> {
     let terminating = |status, reason, message| DefinitionCondition::new("Terminating", status, reason, message);
     if !has_begun(crd) {
         terminating(
@@ -195,7 +197,7 @@ fn terminate(core: &Core, crd: &mut Value, now: &str) -> Option<()> {
     }
     let end = if !holds(crd, "Established") {
         terminating(false, "NeverEstablished", "resource was never established")
-    } else if instances::delete(core, crd) {
+    } else if instances::delete(core, crd, emptied) {
         terminating(false, "InstanceDeletionCompleted", "removed all instances")
     } else {
         return None;
@@ -209,7 +211,7 @@ fn terminate(core: &Core, crd: &mut Value, now: &str) -> Option<()> {
 
 /// Serves the resources of the definition, unless they are served already. Watches continue if only its conditions have
 /// changed.
-fn publish(core: &Core, crd: &Value, revision: u64, served: &mut BTreeMap<String, Served>) {
+fn publish<'s>(core: &Core, crd: &Value, revision: u64, served: &'s mut BTreeMap<String, Served>) -> &'s mut Served {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let name = text(&crd["metadata"]["name"]);
     let made_from = [crd["spec"].clone(), crd["status"]["acceptedNames"].clone()];
@@ -218,19 +220,23 @@ fn publish(core: &Core, crd: &Value, revision: u64, served: &mut BTreeMap<String
     let known = before.is_some();
     let open = match before {
         Some(same) if same.made_from == made_from && same.state == state => {
-            served.insert(name, same);
-            return;
+            return served.entry(name).or_insert(same);
         }
         Some(same) if same.made_from == made_from => same.open,
         _ => watch::channel(()).0,
     };
-    let next = Served { made_from, state, open };
+    let next = Served {
+        made_from,
+        state,
+        open,
+        emptied: None,
+    };
     let resources = resources::of(core, crd, revision, &next.open.subscribe());
     let (group, plural) = (text(&crd["spec"]["group"]), text(&crd["spec"]["names"]["plural"]));
     if known || !resources.is_empty() {
         core.catalogue.replace_custom(&group, &plural, resources);
     }
-    served.insert(name, next);
+    served.entry(name).or_insert(next)
 }
 
 /// Whether the definition is being deleted, and waits for the end of its objects.

@@ -45,6 +45,22 @@ async fn admission_does_not_see_the_deletion_of_a_definitions_objects() {
     assert_eq!(send(&server, &format!("GET {definition}"), Value::Null).await.0, 404);
 }
 
+#[tokio::test]
+async fn a_definition_deletes_its_objects_although_one_was_being_deleted_before() {
+    let server = server();
+    let foos = "/apis/example.com/v1/namespaces/default/foos";
+    send(&server, &format!("POST {DEFINITIONS}"), definition()).await;
+    for metadata in [json!({"name": "a", "finalizers": ["x/y"]}), json!({"name": "b"})] {
+        let object = json!({"apiVersion": "example.com/v1", "kind": "Foo", "metadata": metadata});
+        let (code, answer) = send(&server, &format!("POST {foos}"), object).await;
+        assert_eq!(code, 201, "{answer}");
+    }
+    send(&server, &format!("DELETE {foos}/a"), Value::Null).await;
+    send(&server, &format!("DELETE {DEFINITIONS}/foos.example.com"), Value::Null).await;
+    assert_eq!(send(&server, &format!("GET {foos}/a"), Value::Null).await.0, 200);
+    assert_eq!(send(&server, &format!("GET {foos}/b"), Value::Null).await.0, 404);
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_refused_status_of_a_definition_is_written_later() {
     let server = server();
