@@ -40,8 +40,8 @@ pub(super) fn secrets(core: &Core, namespace: &str) -> Vec<Key> {
     secrets.map(|secret| secret.key.clone()).collect()
 }
 
-/// Fills a Secret with a token of its ServiceAccount, or deletes it if the account is gone. A token with another signature, as of
-/// an earlier process, is replaced.
+/// Fills a Secret with a token of its ServiceAccount, or deletes it if the account is gone. A token that this server does not
+/// accept, as of an earlier process or of a deleted Secret, is replaced.
 ///
 /// # Errors
 /// The Status of the refused write.
@@ -72,7 +72,7 @@ pub(super) async fn fill(cluster: &Arc<Cluster>, key: &Key, settings: &Controlle
         put("namespace", &key.namespace);
     }
     let (tokens, now) = (&settings.authenticator.issued, core.now());
-    if tokens.know(&text("token"), &core.store, now).is_none() {
+    if !matches!(tokens.know(&text("token"), &core.store, now), Some(Ok(_))) {
         let token = tokens.issue_for(&account, &present, now);
         let token = token.ok_or_else(|| Status::internal("the token cannot be signed"))?;
         put("token", &token);

@@ -96,6 +96,12 @@ async fn a_secret_gets_a_token_of_its_service_account_and_ends_with_it() {
     let patch = wire.with("content-type", "application/merge-patch+json");
     patch.send("PATCH", &path, r#"{"data":{"token":"eA=="}}"#).await;
     assert_ne!(read(&wire, &path).await["data"]["token"], "eA==");
+    // A copy of the Secret has the token of the deleted one.
+    wire.send("DELETE", &path, "").await;
+    let mut copy = secret("token", "robot");
+    copy["data"] = filled["data"].clone();
+    assert_eq!(wire.post(secrets, copy.to_string()).await.code, 201);
+    assert_ne!(read(&wire, &path).await["data"]["token"], filled["data"]["token"]);
     wire.send("DELETE", &format!("{accounts}/robot"), "").await;
     assert_eq!(read(&wire, &path).await["code"], 404);
     assert_eq!(robot.post(who, "{}").await.code, 401);
