@@ -146,3 +146,24 @@ async fn pods_of_a_missing_node_fail_and_are_deleted_and_a_taint_evicts_at_once(
     let stays = wire.object(&format!("{PODS}/stays")).await;
     assert!(stays["metadata"]["deletionTimestamp"].is_null(), "{stays}");
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_pod_whose_eviction_is_refused_is_written_once() {
+    let wire = cluster();
+    let mut pod = template("web", "");
+    pod["metadata"]["name"] = json!("web");
+    wire.make(PODS, &pod).await;
+    wire.pass(30).await;
+    wire.refuse("DELETE", "/pods").await;
+    let taint = json!({"key": "example.com/broken", "effect": "NoExecute"});
+    wire.change(DEV, &json!({"spec": {"taints": [taint]}})).await;
+    wire.pass(2).await;
+    let path = format!("{PODS}/web");
+    let refused = wire.object(&path).await;
+    assert_eq!(condition(&refused, "DisruptionTarget"), "True DeletionByTaintManager");
+    wire.pass(60).await;
+    assert_eq!(wire.object(&path).await, refused);
+    wire.allow().await;
+    wire.pass(64).await;
+    assert_eq!(wire.placed().await, Vec::<String>::new());
+}

@@ -122,10 +122,7 @@ fn disrupted(pod: &Value, [reason, message]: [&str; 2], now: i64) -> Value {
         "type": "DisruptionTarget", "status": "True", "reason": reason, "message": message,
         "lastTransitionTime": time::text(now), "observedGeneration": int(&pod, "/metadata/generation"),
     });
-    super::fields::remove_condition(&mut pod["status"], "DisruptionTarget");
-    match pod["status"]["conditions"].as_array_mut() {
-        Some(conditions) => conditions.push(condition),
-        None => pod["status"]["conditions"] = json!([condition]),
-    }
+    // Unchanged if an earlier attempt to delete the Pod has set it.
+    fields::set_condition(&mut pod["status"], condition);
     pod
 }
