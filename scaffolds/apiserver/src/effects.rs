@@ -1,7 +1,7 @@
 //! The effects of writes: a definition's resources are served, and removed with it; Services of an earlier server keep
 //! their addresses. Effects stand above the registry, which does not depend on them.
 
-use std::{collections::BTreeSet, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use futures::FutureExt;
 use tokio::runtime::Handle;
@@ -71,7 +71,10 @@ impl Cluster {
     /// The Status to answer with.
     pub async fn write(self: &Arc<Self>, call: Call, warnings: &mut Vec<String>) -> Result<Reply, Status> {
         if !Definitions::follows(&call) {
-            return registry::write(&self.core, &call, warnings).await;
+            let reply = registry::write(&self.core, &call, warnings).await?;
+            // While a webhook was called, the deletion of the object's definition may have begun.
+            self.retry_later(Definitions::waiting_for(&self.core, &call), Duration::ZERO);
+            return Ok(reply);
         }
         let cluster = Arc::clone(self);
         let mut work = async move {
@@ -96,16 +99,16 @@ impl Cluster {
         reply
     }
 
-    /// Lets a task for each definition send its refused write again after a delay, which grows with each refusal.
-    fn retry_later(self: &Arc<Self>, refused: BTreeSet<String>, delay: Duration) {
+    /// Lets a task for each definition carry out its steps after a delay, which grows with each refusal of a write.
+    fn retry_later(self: &Arc<Self>, definitions: impl IntoIterator<Item = String>, delay: Duration) {
         let Ok(runtime) = Handle::try_current() else { return };
-        for name in refused {
+        for name in definitions {
             let cluster = Arc::downgrade(self);
             runtime.spawn(async move {
                 tokio::time::sleep(delay).await;
                 if let Some(cluster) = cluster.upgrade() {
                     let refused = cluster.definitions.retry(&cluster.core, &name).await;
-                    cluster.retry_later(refused, DELAYS[1].min(delay * 2));
+                    cluster.retry_later(refused, (delay * 2).clamp(DELAYS[0], DELAYS[1]));
                 }
             });
         }

@@ -83,6 +83,17 @@ impl Definitions {
         is_definition(call) || call.resource.rules().forbids_creation.is_some()
     }
 
+    /// The definition whose deletion waits for the objects of a call now, if it does.
+    pub(crate) fn waiting_for(core: &Core, call: &Call) -> Option<String> {
+        if call.resource.rules().is_built_in() {
+            return None;
+        }
+        let Resource { group, names, .. } = call.resource.as_ref();
+        let snapshot = core.catalogue.snapshot();
+        snapshot.stored(&call.resource.store_name())?.rules().forbids_creation?;
+        Some(format!("{}.{group}", names.plural))
+    }
+
     /// Carries out the effects of a successful write. Returns the definitions to [`retry`](Self::retry).
     pub(crate) async fn follow(&self, core: &Core, call: &Call, reply: &Reply) -> BTreeSet<String> {
         match call.verb {
@@ -98,7 +109,7 @@ impl Definitions {
         }
     }
 
-    /// Sends the refused write of a definition again. Returns the definitions to retry once more.
+    /// Carries out the steps of a definition, as after a refused write. Returns the definitions to retry once more.
     pub(crate) async fn retry(&self, core: &Core, name: &str) -> BTreeSet<String> {
         self.known.lock().await.refused.remove(name);
         self.settle(core, name).await

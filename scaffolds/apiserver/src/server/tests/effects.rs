@@ -62,6 +62,27 @@ async fn a_definition_deletes_its_objects_although_one_was_being_deleted_before(
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_definition_is_deleted_although_the_write_that_frees_its_last_object_began_before() {
+    let server = server();
+    let foos = "/apis/example.com/v1/namespaces/default/foos";
+    send(&server, &format!("POST {DEFINITIONS}"), definition()).await;
+    let metadata = json!({"name": "a", "finalizers": ["x/y"]});
+    let object = json!({"apiVersion": "example.com/v1", "kind": "Foo", "metadata": metadata});
+    send(&server, &format!("POST {foos}"), object).await;
+    send(&server, &format!("DELETE {foos}/a"), Value::Null).await;
+    let gate = probe::hold(Phase::Mutating, "");
+    let free = json!({"metadata": {"finalizers": null}});
+    let freed = held(&server, "PATCH /apis/example.com/v1/namespaces/default/foos/a", free).await;
+    let definition = format!("{DEFINITIONS}/foos.example.com");
+    send(&server, &format!("DELETE {definition}"), Value::Null).await;
+    assert_eq!(send(&server, &format!("GET {definition}"), Value::Null).await.0, 200);
+    gate.notify_one();
+    assert_eq!(freed.await.unwrap().0, 200);
+    sleep(Duration::from_secs(1)).await;
+    assert_eq!(send(&server, &format!("GET {definition}"), Value::Null).await.0, 404);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_refused_status_of_a_definition_is_written_later() {
     let server = server();
     let status = (
