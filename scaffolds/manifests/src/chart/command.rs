@@ -78,13 +78,15 @@ pub(super) fn arguments(container: &mut Value, release: OperatorRelease<'_>, blo
             "{{{{- if .Values.serviceAccount.name }}}}\n- {SUFFIX_FLAG}\n{{{{- end }}}}"
         ));
     }
-    // A flag and its value may be two items.
-    let mut value = None;
-    blocks.switch(&mut container["args"], |item| {
-        if item.as_str().is_some_and(|text| text.starts_with('-')) {
-            value = enabled_item(item);
+    // The value of a flag without `=` may be the next item.
+    let mut before = None;
+    blocks.switch(&mut container["args"], |item| match item.as_str() {
+        Some(flag) if flag.starts_with('-') => {
+            let own = enabled_item(item);
+            before = own.filter(|_| !flag.contains('='));
+            own
         }
-        value
+        _ => before.take(),
     });
     if !elects {
         list.push(format!(

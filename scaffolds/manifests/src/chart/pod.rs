@@ -149,12 +149,15 @@ pub(super) fn take(parent: &mut Value, field: &str) -> Option<Value> {
     parent.as_object_mut()?.remove(field)
 }
 
+/// The fields that may contain the name of an object or of a namespace.
+const WITH_NAMES: [&str; 2] = ["affinity", "priorityClassName"];
+
 /// Replaces a field by its value, and returns the default. A field with a name that follows the release stays, for an empty value.
 fn move_out(parent: &mut Value, lifted: &Lifted, names: &Names, blocks: &mut Blocks) -> Value {
     let Lifted(field, value, empty) = *lifted;
     let mut given = take(parent, field).filter(|given| !given.is_null());
     let mut block = collection(field, value);
-    if let Some(own) = given.take_if(|given| follows(given, names)) {
+    if let Some(own) = given.take_if(|given| WITH_NAMES.contains(&field) && follows(given, names)) {
         let mut own = json!({field: own});
         names.mark(&mut own);
         block = or_else(&block, &marks::write(&own, &Blocks::default(), &names.base));

@@ -43,7 +43,7 @@ pub(super) const SWITCHES: [Switch; 7] = [
     Switch {
         key: SERVICE_MONITOR,
         about: "Whether there is a ServiceMonitor, and more labels of it; it needs the CRDs of the Prometheus operator, and metrics.enabled. \
-                Its `authorization` replaces the token file of Prometheus.",
+                Its `authorization` replaces the token of Prometheus.",
         labels: true,
         on: false,
         remedy: PROMETHEUS,
@@ -130,6 +130,8 @@ pub(super) fn of_item(item: &Value) -> Option<&'static str> {
     match text(item, "/name") {
         "metrics" => Some(METRICS),
         "webhook" => Some(WEBHOOKS),
+        // This argument alone serves no metrics.
+        _ if argument == "--metrics-bind-address=0" => None,
         _ => argument.starts_with("--metrics-").then_some(METRICS),
     }
 }
@@ -154,15 +156,19 @@ pub(super) fn labels(object: &mut Value, names: &Names, blocks: &mut Blocks) {
     }
 }
 
-/// Lets a value replace the token file of a ServiceMonitor, which a Prometheus operator may forbid.
+/// Lets a value replace the token of a ServiceMonitor: a Prometheus operator may forbid token files.
 pub(super) fn authorization(monitor: &mut Value, blocks: &mut Blocks) {
     let endpoints = monitor.pointer_mut("/spec/endpoints").and_then(Value::as_array_mut);
     for endpoint in endpoints.into_iter().flatten() {
-        if let Some(file) = pod::take(endpoint, "bearerTokenFile") {
-            let block = pod::collection("authorization", &format!("{SERVICE_MONITOR}.authorization"));
-            let file = yaml::to_string(&json!({"bearerTokenFile": file}));
-            blocks.insert(endpoint, pod::or_else(&block, &file));
+        let mut block = pod::collection("authorization", &format!("{SERVICE_MONITOR}.authorization"));
+        let given: Map<_, _> = ["bearerTokenFile", "authorization"]
+            .into_iter()
+            .filter_map(|field| Some((field.to_owned(), pod::take(endpoint, field)?)))
+            .collect();
+        if !given.is_empty() {
+            block = pod::or_else(&block, &yaml::to_string(&Value::Object(given)));
         }
+        blocks.insert(endpoint, block);
     }
 }
 

@@ -107,7 +107,7 @@ fn remove(
     // Before the first deletion: what cannot be rendered could not be deleted later.
     let documents = match removed {
         Removed::Kinds => Vec::new(),
-        Removed::Operator => source.documents(&mut std::io::empty())?,
+        Removed::Operator => source.unchecked(&mut std::io::empty())?,
     };
     let cleanup = Cleanup {
         source,

@@ -147,6 +147,20 @@ fn a_namespace_that_others_made_or_use_stays_and_undeploy_says_why() {
 }
 
 #[test]
+fn objects_that_would_be_refused_today_are_deleted() {
+    let cluster = Cluster::new("", KINDS);
+    let long = format!("  name: {}\n", "a".repeat(254));
+    fs::write(
+        cluster.folder.path().join("objects"),
+        OBJECTS.replace("  name: foo-controller-manager\n", &long),
+    )
+    .unwrap();
+    let (code, said, log) = cluster.run(Removed::Operator, &[]);
+    assert_eq!(code, 0, "{said}");
+    assert!(deleted(&log).contains(&"sent ServiceAccount"), "{log}");
+}
+
+#[test]
 fn crds_and_objects_stay_if_asked() {
     let settings = format!("namespace='{MADE}'; objects='FooBar/sample \\n'");
     let (code, said, log) = Cluster::new(&settings, NAMESPACE).run(Removed::Operator, &["--keep-crds"]);

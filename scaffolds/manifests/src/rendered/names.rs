@@ -63,16 +63,19 @@ pub(super) fn check(object: &Value) -> Result<(), String> {
     }
 }
 
-/// Whether a webhook that leaves out a namespace by the placeholder leaves out the operator's.
+/// Refuses a webhook that leaves out the placeholder, and not the operator's namespace: it would be called for the operator's own Pods.
 fn leaves_itself_out(hook: &Value) -> Result<(), String> {
     let expressions = hook.pointer("/namespaceSelector/matchExpressions");
-    let mut expressions = expressions.and_then(Value::as_array).into_iter().flatten();
-    let has_placeholder = expressions.any(|it| {
-        let mut values = it["values"].as_array().into_iter().flatten();
-        it["key"] == NAME_OF_NAMESPACE && values.any(|value| value == PLACEHOLDER)
-    });
+    let left_out: Vec<&str> = expressions
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .filter(|it| it["key"] == NAME_OF_NAMESPACE && it["operator"] == "NotIn")
+        .flat_map(|it| it["values"].as_array().into_iter().flatten())
+        .filter_map(Value::as_str)
+        .collect();
     let own = text(hook, "/clientConfig/service/namespace");
-    if !has_placeholder || [PLACEHOLDER, ""].contains(&own) {
+    if own.is_empty() || left_out.contains(&own) || !left_out.contains(&PLACEHOLDER) {
         return Ok(());
     }
     Err(format!(
@@ -138,8 +141,8 @@ mod tests {
 
     #[test]
     fn a_webhook_that_leaves_out_a_placeholder_in_the_place_of_its_operator_is_refused() {
-        let checked = |left_out: &str, own: &str| {
-            let expression = json!({"key": NAME_OF_NAMESPACE, "operator": "NotIn", "values": [left_out]});
+        let checked = |left_out: &[&str], own: &str| {
+            let expression = json!({"key": NAME_OF_NAMESPACE, "operator": "NotIn", "values": left_out});
             let service = json!({"name": "foo-webhook-service", "namespace": own});
             check(&json!({
                 "apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingWebhookConfiguration", "metadata": {"name": "foo"},
@@ -149,9 +152,9 @@ mod tests {
                 }],
             }))
         };
-        assert_eq!(checked("foo-system", "foo-system"), Ok(()));
-        assert_eq!(checked("system", "system"), Ok(()));
-        let refused = checked("system", "foo-system").unwrap_err();
+        assert_eq!(checked(&["system", "foo-system"], "foo-system"), Ok(()));
+        assert_eq!(checked(&["system"], "system"), Ok(()));
+        let refused = checked(&["system"], "foo-system").unwrap_err();
         assert!(
             refused.starts_with(
                 "the webhook `vpod.example.com` leaves out the namespace `system`, and not the operator's, `foo-system`"

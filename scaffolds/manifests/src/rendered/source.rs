@@ -62,10 +62,16 @@ impl Source {
 
     /// The objects, with their texts.
     pub(crate) fn documents(&self, input: &mut dyn Read) -> Result<Vec<Document>, String> {
-        let mut documents = document::split(&self.text(input)?)?;
+        let documents = self.unchecked(input)?;
         documents
             .iter()
             .try_for_each(|document| names::check(&document.object))?;
+        Ok(documents)
+    }
+
+    /// The objects as they are rendered: an earlier release may have applied objects that are refused today.
+    pub(crate) fn unchecked(&self, input: &mut dyn Read) -> Result<Vec<Document>, String> {
+        let mut documents = document::split(&self.text(input)?)?;
         if let Some(image) = &self.image {
             document::set_image(&mut documents, image)?;
         }

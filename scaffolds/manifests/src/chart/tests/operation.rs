@@ -54,14 +54,14 @@ fn a_prometheus_that_selects_by_labels_finds_the_monitor_and_the_alerts() {
     let of = |kind: &str, name: &str| object("monitoring.coreos.com/v1", kind, name);
     let mut monitor = of("ServiceMonitor", "foo-monitor");
     monitor["metadata"]["labels"] = json!({"app": "foo"});
-    monitor["spec"]["endpoints"] = json!([{"bearerTokenFile": "/token", "port": "https"}]);
+    monitor["spec"]["endpoints"] = json!([{"bearerTokenFile": "/token", "port": "https"}, {"port": "http"}]);
     objects.extend([monitor, of("PrometheusRule", "foo-rules")]);
     let chart = chart(&objects);
     let monitor = &chart["templates/servicemonitor-monitor.yaml"];
     let more = "    app: foo\n    {{- with omit (.Values.serviceMonitor.labels | default dict) \"app\" }}\n    {{- toYaml . | nindent 4 }}\n    {{- end }}\n";
     assert!(monitor.contains(more), "{monitor}");
     let file = "  - port: https\n    {{- with .Values.serviceMonitor.authorization }}\n    authorization:\n      {{- toYaml . | nindent 6 }}\n    \
-                {{- else }}\n    bearerTokenFile: /token\n    {{- end }}\n";
+                {{- else }}\n    bearerTokenFile: /token\n    {{- end }}\n  - port: http\n    {{- with .Values.serviceMonitor.authorization }}\n";
     assert!(monitor.contains(file), "{monitor}");
     let rules = &chart["templates/prometheusrule-rules.yaml"];
     let labels =
@@ -79,11 +79,19 @@ fn a_prometheus_that_selects_by_labels_finds_the_monitor_and_the_alerts() {
 fn metrics_of_the_deployment_alone_are_served_until_they_are_switched_off() {
     let mut objects = project();
     let container = &mut objects[5]["spec"]["template"]["spec"]["containers"][1];
-    container["args"] = json!(["--metrics-bind-address", ":8080", "--leader-elect"]);
+    container["args"] = json!([
+        "--metrics-bind-address",
+        ":8080",
+        "--leader-elect",
+        "--metrics-secure=false",
+        "run"
+    ]);
     let chart = chart(&objects);
     let deployment = &chart["templates/deployment-controller-manager.yaml"];
     let switched = "        {{- if .Values.metrics.enabled }}\n        - ':8080'\n        {{- end }}\n        {{- if .Values.leader";
     assert!(deployment.contains(switched), "{deployment}");
+    let unswitched = "        - '--metrics-secure=false'\n        {{- end }}\n        - run\n";
+    assert!(deployment.contains(unswitched), "{deployment}");
     assert!(chart["values.yaml"].contains("\nmetrics:\n  enabled: true\n"));
     assert!(!chart["templates/checks.yaml"].contains("metrics.enabled is true, but"));
 }
@@ -99,7 +107,7 @@ fn names_of_the_charts_objects_follow_the_release_and_are_no_values() {
     template["spec"]["imagePullSecrets"] = json!([{"name": "other"}, {"name": "foo-registry"}]);
     template["spec"]["affinity"] = json!({"podAffinity": {"here": [{"namespaces": [NAMESPACE]}]}});
     template["spec"]["priorityClassName"] = "foo-high".into();
-    template["spec"]["tolerations"] = json!([{"key": "foo"}]);
+    template["spec"]["tolerations"] = json!([{"key": NAMESPACE}]);
     objects
         .push(json!({"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "foo-high"}}));
     let chart = chart(&objects);
@@ -110,7 +118,7 @@ fn names_of_the_charts_objects_follow_the_release_and_are_no_values() {
         "  annotations:\n    a: b\n",
         "affinity: {}\n",
         "priorityClassName: \"\"\n",
-        "tolerations:\n- key: foo\n",
+        &format!("tolerations:\n- key: {NAMESPACE}\n"),
     ] {
         assert!(values.contains(value), "no {value} in\n{values}");
     }
