@@ -290,7 +290,8 @@ impl Status {
     /// 501: kube-apiserver supports this and this server does not. Such requests are never approximated; the ledger has
     /// a row for each.
     pub fn not_implemented(feature: &str) -> Self {
-        let message = format!("{feature} is not implemented by kubewright-apiserver: see docs/reference/fidelity.md");
+        let message =
+            format!("{feature} is not implemented by kubewright-apiserver: see docs/src/reference/fidelity.md");
         Self::new(501, "NotImplemented", message)
     }
 

@@ -101,7 +101,7 @@ impl Converter {
         let (place, _) = named(definition).filter(|(place, _)| *place != self.place)?;
         let definition = self.definition();
         Some(format!(
-            "`{definition}` has the converter of this operator and the one of another in turn: {place}\n\nhint: let one operator \
+            "another operator writes its converter into `{definition}`, too: {place}\n\nhint: let one operator \
              convert, and start the other with --webhook-bind-address=0"
         ))
     }

@@ -34,7 +34,7 @@ pub(crate) fn config(account: &Path, get: impl Fn(&str) -> Option<String>) -> Re
     let file = |name: &str| account.join(name).to_string_lossy().into_owned();
     let read = |name: &str| fs::read_to_string(file(name)).map_err(|error| format!("`{}`: {error}", file(name)));
     let mut config = Config::new(url);
-    // A projected volume of the author's may lack the file.
+    // As client-go does: the variable first. A projected volume of the author's may lack the file.
     let namespace = match variable("POD_NAMESPACE") {
         Ok(named) => named,
         Err(unset) => read("namespace").map_err(|why| format!("{why}, and {unset}"))?,
@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_variable_names_the_namespace_if_no_file_does() {
+    fn the_namespace_is_in_a_variable_or_a_file() {
         let error = |named: Option<&str>| {
             let get = |name: &str| match name {
                 "POD_NAMESPACE" => named.map(str::to_owned),
