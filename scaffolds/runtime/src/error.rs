@@ -219,6 +219,16 @@ impl Error {
         }
     }
 
+    /// Whether the API server refused to create an object because its namespace is being deleted (403 with the cause
+    /// `NamespaceTerminating`). [`class`](Self::class) is [`Class::Retry`], so a cleanup that waits for the object never ends.
+    pub fn is_namespace_terminating(&self) -> bool {
+        match self {
+            Self::Kube(error) => matches!(&**error, kube::Error::Api(status) if is_terminating_namespace(status)),
+            Self::WithDeadline { error, .. } => error.is_namespace_terminating(),
+            _ => false,
+        }
+    }
+
     /// The token of a list that has expired (410), with which it goes on where it was, with the objects as they are now.
     pub(crate) fn next_page(&self) -> Option<String> {
         let Self::Kube(error) = self else { return None };

@@ -271,6 +271,51 @@ async fn an_object_that_changed_unseen_is_not_deleted_in_that_version() {
     running.stop().await.unwrap();
 }
 
+/// Needs an object for its cleanup.
+struct Last;
+
+impl Reconciler<FooBar> for Last {
+    fn finalizer(&self) -> Option<&str> {
+        Some("test.example.com/last")
+    }
+
+    async fn reconcile(&self, _: &Context<FooBar>, _: Arc<FooBar>) -> Result<Action> {
+        Ok(Action::Done)
+    }
+
+    async fn cleanup(&self, cx: &Context<FooBar>, _: Arc<FooBar>) -> Result<Cleanup> {
+        let last = child(json!({"metadata": {"name": "last"}}));
+        match cx.apply_unowned::<ConfigMap>(last).await {
+            Err(error) if error.is_namespace_terminating() => Ok(Cleanup::Done),
+            applied => applied.map(|_| Cleanup::Pending(std::time::Duration::from_secs(1))),
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cleanup_can_end_where_nothing_can_be_created_any_more() {
+    let world = world();
+    let manager = manager(&world);
+    let controller = Controller::<FooBar>::new("foobar").applies_unowned::<ConfigMap>();
+    controller.register(&manager, Last).unwrap();
+    let running = Running::start(manager);
+    world.post("/api/v1/namespaces", &json!({"metadata": {"name": "brief"}}));
+    let brief = at("a").replace("default", "brief");
+    for path in [&at("a"), &brief] {
+        world.put(path, foobar("x"));
+    }
+    seconds(10).await;
+    world.delete(&at("a"));
+    world.delete("/api/v1/namespaces/brief");
+    seconds(60).await;
+    assert_eq!(
+        [&at("a"), &brief].map(|path| world.object(path).is_some()),
+        [true, false]
+    );
+    assert!(world.object(&config_map("last")).is_some());
+    running.stop().await.unwrap();
+}
+
 /// Applies without the declarations, or where nothing is watched.
 struct Impossible;
 

@@ -87,12 +87,17 @@ async fn a_backup_and_a_restore_end_the_same_wherever_the_operator_is_killed() -
     let jobs = world.jobs.list(&ListParams::default()).await?;
     assert_eq!(jobs.items.len(), 2);
 
-    let now = DeleteParams::default();
-    world.backups.delete("backup", &now).await?;
+    // The Job of the backup goes at once, and the data still go.
+    let foreground = DeleteParams::foreground();
+    world.backups.delete("backup", &foreground).await?;
     let operator = world.cluster.operator(OPERATOR);
     let gone = async || Ok(world.backups.get_opt("backup").await?.is_none());
     let killed = operator.killed_between_writes("the deletion", gone);
     assert!(killed.await? > 0);
+    let jobs = world.jobs.list(&ListParams::default()).await?;
+    let unowned = jobs.iter().filter(|it| it.owner_references().is_empty());
+    let succeeded = unowned.filter_map(|it| it.status.as_ref()?.succeeded);
+    assert_eq!(succeeded.sum::<i32>(), 1);
     Ok(())
 }
 

@@ -1,5 +1,5 @@
 //! Runs a Job for each StoreBackup, which backs up a Store. When the object is deleted, a second Job deletes
-//! the data.
+//! the data, whatever has become of the first one.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use kubewright_runtime::{
 };
 
 use super::store::image;
-use super::store::jobs::{BACK_UP, BackupJob, DELETE, PAUSE, Step, image_of};
+use super::store::jobs::{BACK_UP, BackupJob, DELETE, PAUSE, Step, data_of};
 use crate::app::App;
 
 /// Keeps a deleted object until `cleanup` is done.
@@ -37,6 +37,7 @@ pub fn register(manager: &Manager, _app: &App) -> Result<()> {
 fn controller() -> Controller<StoreBackup> {
     Controller::new("storebackup")
         .owns::<Job>()
+        .applies_unowned::<Job>()
         // Read from the cache. Changes wake nothing.
         .watches::<Store>(|_| Vec::new())
 }
@@ -72,9 +73,13 @@ impl Reconciler<StoreBackup> for StoreBackupReconciler {
         match (&step, &target) {
             (Step::Rest, _) => return Ok(Action::Done),
             (Step::Run, Some(target)) => {
+                let image = format!("{}:{}", self.image, target.spec.version);
+                // Before the Job is created: once it may have written data, the cleanup knows how to delete them.
+                let change = cx.patch_status(|status| status.image = Some(image.clone()));
+                change.await?;
                 let run = BackupJob {
                     name,
-                    image: format!("{}:{}", self.image, target.spec.version),
+                    image,
                     command: BACK_UP,
                     backup: &object,
                     object: Some(target),
@@ -107,32 +112,42 @@ impl Reconciler<StoreBackup> for StoreBackupReconciler {
         cx: &Context<StoreBackup>,
         object: Arc<StoreBackup>,
     ) -> Result<Cleanup> {
-        let name = job_name(&object.name_any(), JOB);
-        let Some(job) = cx.child::<Job>(&name)? else {
-            // There is no data.
+        let status = object.status.clone().unwrap_or_default();
+        let Some(image) = status.image else {
+            // No Job was created: there is no data.
             return Ok(Cleanup::Done);
         };
-        let name = job_name(&object.name_any(), DELETION);
-        let deletion = cx.child::<Job>(&name)?;
-        match deletion.map(|it| Completion::of(&it)) {
+        let job = cx.child::<Job>(&job_name(&object.name_any(), JOB))?;
+        if job.is_some_and(|it| !Completion::of(&it).is_final()) {
+            // It would write after the deletion.
+            return Ok(Cleanup::Pending(PAUSE));
+        }
+        let name = job_name(&data_of(&object), DELETION);
+        let jobs = cx.unowned_objects::<Job>()?;
+        let deletion = jobs.iter().find(|it| it.name_any() == name);
+        match deletion.map(|it| Completion::of(it)) {
             Some(Completion::Complete) => return Ok(Cleanup::Done),
             Some(Completion::Failed { message, .. }) => {
                 let text = format!("{message}; delete the Job {name} to try again");
                 cx.event(EventType::Warning, "DataNotDeleted", text);
             }
-            // A backup that still runs would write after the deletion.
-            None if Completion::of(&job).is_final() => {
+            Some(_) => {}
+            None => {
                 let run = BackupJob {
                     name,
-                    image: image_of(&job).unwrap_or_default(),
+                    image,
                     command: DELETE,
                     backup: &object,
                     object: None,
                     r#type: None,
                 };
-                cx.create_once(run.manifest()?).await?;
+                // Without an owner: a deletion in the foreground deletes all that the object owns at once.
+                match cx.apply_unowned(run.manifest()?).await {
+                    // Nothing can be created any more, so the data stays.
+                    Err(error) if error.is_namespace_terminating() => return Ok(Cleanup::Done),
+                    applied => drop(applied?),
+                }
             }
-            _ => {}
         }
         Ok(Cleanup::Pending(PAUSE))
     }

@@ -70,9 +70,7 @@ pub struct BackupJob<'a> {
 impl BackupJob<'_> {
     /// The Job. The context adds the namespace and the owner.
     pub fn manifest(&self) -> Result<Job> {
-        let (name, uid) = (self.backup.name_any(), self.backup.uid());
-        let data = format!("{name}-{}", uid.unwrap_or_default());
-        let mut variables = vec![json!({ "name": "BACKUP", "value": data })];
+        let mut variables = vec![json!({ "name": "BACKUP", "value": data_of(self.backup) })];
         let mut secrets = Vec::new();
         if let Some(object) = self.object {
             let members = name_of(object);
@@ -96,6 +94,8 @@ impl BackupJob<'_> {
             "spec": {
                 "backoffLimit": 2,
                 "activeDeadlineSeconds": 86400,
+                // The Job of a deletion has no owner that deletes it.
+                "ttlSecondsAfterFinished": self.object.is_none().then_some(3600),
                 "template": {
                     "spec": {
                         "restartPolicy": "Never",
@@ -112,8 +112,7 @@ impl BackupJob<'_> {
     }
 }
 
-/// The image of a Job.
-pub fn image_of(job: &Job) -> Option<String> {
-    let pod = job.spec.as_ref()?.template.spec.as_ref()?;
-    pod.containers.first()?.image.clone()
+/// The name of the data of a backup.
+pub fn data_of(backup: &StoreBackup) -> String {
+    format!("{}-{}", backup.name_any(), backup.uid().unwrap_or_default())
 }

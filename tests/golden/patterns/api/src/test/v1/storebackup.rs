@@ -57,6 +57,10 @@ pub struct StoreBackupStatus {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub completion_time: Option<Time>,
 
+    /// The image of the Job, which deletes the data too. Empty until the Job is created.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub image: Option<String>,
+
     /// `Ready` is true while the cluster matches the spec.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub conditions: Vec<Condition>,
