@@ -96,12 +96,12 @@ impl Converter {
             .flatten()
     }
 
-    /// The message if the definition names the converter of another operator.
+    /// The message if the definition names another converter.
     pub(super) fn rival(&self, definition: &DynamicObject) -> Option<String> {
         let (place, _) = named(definition).filter(|(place, _)| *place != self.place)?;
         let definition = self.definition();
         Some(format!(
-            "another operator writes its converter into `{definition}`, too: {place}\n\nhint: let one operator \
+            "`{definition}` names another converter again: {place}\n\nhint: let one operator \
              convert, and start the other with --webhook-bind-address=0"
         ))
     }

@@ -51,7 +51,7 @@ mod tests {
 
     use super::*;
 
-    /// The minutes of a day after which a list follows a watch, if watches end after this time.
+    /// The minutes of five hours after which a list follows a watch, if watches end after this time.
     async fn lists(relist: &mut Relist, watched: Duration, early: bool) -> Vec<u64> {
         let began = Instant::now();
         let mut lists = Vec::new();
