@@ -128,7 +128,7 @@ impl Reconciler<StoreBackup> for StoreBackupReconciler {
         match deletion.map(|it| Completion::of(it)) {
             Some(Completion::Complete) => return Ok(Cleanup::Done),
             Some(Completion::Failed { message, .. }) => {
-                let text = format!("{message}; delete the Job {name} to try again");
+                let text = format!("{message}; delete the Job {name} to try again at once");
                 cx.event(EventType::Warning, "DataNotDeleted", text);
             }
             Some(_) => {}

@@ -13,6 +13,7 @@ use super::name_of;
 
 /// The commands of the Jobs, in the image of the members: replace them. All three get the environment variable `BACKUP`, the name of
 /// the data. `BACK_UP` and `RESTORE` also get `HOST`, `TYPE`, and the variables of the members' Secret.
+/// `DELETE` has to succeed without data too: it may run twice.
 pub const BACK_UP: &[&str] = &["back-up"];
 pub const RESTORE: &[&str] = &["restore"];
 pub const DELETE: &[&str] = &["delete-backup"];
